@@ -135,7 +135,6 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/page.py
 	$(BIN)/python tests/perf/fresh_checks.py
 	$(BIN)/python tests/perf/declared.py
-	$(BIN)/python tests/perf/freshness.py
 	$(BIN)/python tests/perf/changes.py
 	$(BIN)/python tests/perf/connections.py mysql_innodb
 	$(BIN)/python tests/perf/tls.py
@@ -144,8 +143,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/many_workers.py
 	$(BIN)/python tests/perf/growth.py
 
-published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and its tables again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
-	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
+published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and its tables again, two hours at a time; ONLY=postgresql refreshes one row; PLAN=questions answers the questions of the site; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
+	$(BIN)/python -m tests.published measure $(if $(PLAN),--plan $(PLAN)) $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off --requirement=requirements.txt

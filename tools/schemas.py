@@ -145,6 +145,10 @@ def _describe_options(module: str) -> Schema:
                 "description": "of the database, as its document has it",
             },
             "database_pods": _TEXTS | {"description": "labels of the database's pods"},
+            "restart_with": {
+                "type": "string",
+                "description": "command that restarts the database after a fault",
+            },
             **own,
             **{
                 f"{name}_from": {"$ref": "#/$defs/credential_source"}

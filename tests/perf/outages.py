@@ -45,9 +45,9 @@ def rows(line: Line, given: argparse.Namespace) -> str:
         return measured(line, given, WORKER, *faults[WORKER])
     with restarter(line.folder, partial(start, line.disk, server)) as command:
         again = f"--restart-with={command}"
-        faults |= {
+        faults |= {  # after a kill, the target's own command restarts the server
             PAUSE: ("--fault=pause-database", "--for=3s"),
-            KILL: ("--fault=kill-database", "--for=1s", again),
+            KILL: ("--fault=kill-database", "--for=1s"),
             POWER: ("--fault=restart-database", again),
         }
         wanted = [PAUSE, KILL, WORKER] + [POWER] * bool(line.disk)

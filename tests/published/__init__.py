@@ -1,7 +1,7 @@
 """The published results: measurements of every database server, and their tables.
 
-    python -m tests.published measure [--only TARGET] [--hours 2] [--address TARGET=URL ...]
-    python -m tests.published left
+    python -m tests.published measure [--plan questions] [--only TARGET] [--hours 2]
+    python -m tests.published left [--plan questions]
     python -m tests.published publish
     python -m tests.published table
 
@@ -16,15 +16,26 @@ Once nothing is left, and with `publish`, new rows replace earlier rows of the s
 results/published/ by the command `publish`. The tables of README.md and results/README.md and the
 picture are then written from all rows. `table` only prints the table of all figures.
 
-With `--address` or `--addresses FILE`, targets are measured on servers that run elsewhere, in new
-databases that are dropped at the end. The words are the same as for the contract suite.
+`--plan questions` does the same with results/questions.yaml: what the pages of the site about
+cardinality, freshness, growth and faults show. Its results are published beside the rows, which
+stay as they are. Only settings as installed are measured, and `restart_with` starts a killed server
+again.
+
+With `--address TARGET=URL` or `--addresses FILE`, targets are measured on servers that run
+elsewhere, in new databases that are dropped at the end. The words are the same as for the contract
+suite.
 """
 
 from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PLAN = ROOT / "results" / "plan.yaml"
+ROWS, QUESTIONS = "published", "questions"
+"""Names of the plans of the tables and of the site's questions."""
+PLANS = {
+    ROWS: ROOT / "results" / "plan.yaml",
+    QUESTIONS: ROOT / "results" / "questions.yaml",
+}
 MEASURED = ROOT / "results" / "measured"
 """A folder for each target; not tracked."""
 BUNDLE = ROOT / "results" / "published"

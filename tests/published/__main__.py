@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 
 import tests.published
+from iotbench.config.targets.advice import SUFFIX
 from simulator.errors import ConfigError, SetupError, nearest
+from tests.published import PLANS, QUESTIONS, ROWS
 from tests.published.elsewhere import addressed
 from tests.published.measuring import left, measure, publish
 from tests.published.row import rows
@@ -30,7 +32,9 @@ def main() -> None:
                            " elsewhere; the same words as of the contract suite")  # fmt: skip
     measuring.add_argument("--addresses", metavar="FILE", type=Path, help="the same from a file")
     measuring.add_argument("--hours", type=float, default=_HOURS, help="at most so long")
-    commands.add_parser("left", help="print what is done and what is left")
+    leaving = commands.add_parser("left", help="print what is done and what is left")
+    for each in (measuring, leaving):
+        each.add_argument("--plan", choices=[*PLANS], default=ROWS)
     commands.add_parser("publish", help="publish what is done; write tables and picture")
     commands.add_parser("table", help="print the table of all figures")
     arguments = parser.parse_args()
@@ -41,16 +45,18 @@ def main() -> None:
             except ConfigError as error:
                 parser.error("\n".join(error.problems))
             places = elsewhere or targets()
+            if arguments.plan == QUESTIONS:
+                places = {name: each for name, each in places.items() if not name.endswith(SUFFIX)}
             if arguments.only and arguments.only not in places:
                 parser.error(
                     f"no such target: {arguments.only} ({nearest(arguments.only, places)})"
                 )
             try:
-                measure(places, arguments.only, arguments.hours)
+                measure(places, arguments.only, arguments.hours, arguments.plan)
             except (SetupError, NotInstalled) as error:
                 raise SystemExit(f"error: {error}") from None
         case "left":
-            print(left(), end="")
+            print(left(arguments.plan), end="")
         case "publish":
             publish()
         case _:

@@ -17,7 +17,7 @@ from iotbench.store import changes
 from simulator.control.database import marks
 from simulator.data.schema import PrimaryKey, Table
 from simulator.data.workloads import workload_class
-from tests.published import MEASURED, PLAN, ROOT
+from tests.published import MEASURED, PLANS, ROOT
 from tests.servers import SERVERS
 from tests.servers.elsewhere import Elsewhere, addresses, server_at
 from tests.settings import Place
@@ -47,8 +47,9 @@ def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, P
 
 
 def _tables() -> list[Table]:
-    """Return every table that the plan creates."""
-    names = {setting.insert.workload for setting in read_plan(PLAN).settings if setting.insert}
+    """Return every table that the plans create."""
+    settings = [setting for path in PLANS.values() for setting in read_plan(path).settings]
+    names = {setting.insert.workload for setting in settings if setting.insert}
     classes = [workload_class(name) for name in sorted(names)]
     tables = (table for cls in classes for table in cls(cls.params_model(), 0, 0).tables)
     return [marks.TABLE, *(table.stored(PrimaryKey.NONE, 1) for table in tables)]

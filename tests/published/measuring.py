@@ -13,19 +13,32 @@ from typing import Any
 
 import yaml
 
+from iotbench.config.targets.advice import SUFFIX
 from iotbench.machine.machine import this_machine
 from iotbench.plans.record import FAILED, PlanRecord
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT, TABLE
+from tests.published import (
+    BUNDLE,
+    LEFT_OUT,
+    MEASURED,
+    PICTURE,
+    PLANS,
+    QUESTIONS,
+    README,
+    ROOT,
+    ROWS,
+    TABLE,
+)
 from tests.published.elsewhere import database_on, hidden, tag_results
 from tests.published.picture import picture
-from tests.published.records import hardware_of, is_search_over, measured, published
+from tests.published.records import hardware_of, is_search_over, measured, published, remove
 from tests.published.row import rows
 from tests.published.table import short_table, table, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
 from tests.servers.base import Server
 from tests.servers.elsewhere import Elsewhere
+from tests.servers.restarting import restarter
 from tests.settings import Place
 
 _FIRST_PORT = 42_100
@@ -33,30 +46,32 @@ _FIRST_PORT = 42_100
 _DATABASE = "published"
 
 
-def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
-    """Measure the targets that are left, for some hours; publish if nothing is left then."""
+def measure(places: Mapping[str, Place], only: str, hours: float, plan: str = ROWS) -> None:
+    """Measure the targets that a plan has left, for some hours; publish if nothing is left then."""
     ends_s = time.monotonic() + 3600 * hours
     wanted = {only: places[only]} if only else places
     for target, place in wanted.items():
-        known, done = measured(target), _is_done(target)
-        if (only and done) or (known is None and any((MEASURED / target).glob("plan-*.json"))):
+        known, done = measured(target, plan), _is_done(target, plan)
+        earlier = [*(MEASURED / target).glob(f"plan-{plan}-*.json")]
+        if (only and done) or (known is None and earlier):
             why = "" if known else ": its results are of another plan, version or hardware"
             print(f"{target}: measured again{why}", file=sys.stderr)
-            shutil.rmtree(MEASURED / target, ignore_errors=True)
+            for record in earlier:
+                remove(record)
         if done and not only:
             continue
         left_s = ends_s - time.monotonic()
-        if left_s < 60 or not _measured(target, place, left_s):
+        if left_s < 60 or not _measured(target, place, left_s, plan):
             break
-    print(left(), end="", file=sys.stderr)
-    if all(_is_done(target) for target in places):
+    print(left(plan), end="", file=sys.stderr)
+    if all(_is_done(target, plan) for target in places):
         publish()
 
 
-def _measured(target: str, place: Place, left_s: float) -> bool:
+def _measured(target: str, place: Place, left_s: float, plan: str) -> bool:
     """Measure a target; return whether it was neither interrupted nor out of time."""
     with configured(target, place) as (config, environment, _):
-        code = program("run", PLAN, "--trust", f"--targets={target}", f"--config={config}",
+        code = program("run", PLANS[plan], "--trust", f"--targets={target}", f"--config={config}",
                        f"--output={MEASURED / target}", "--timeout=10m",
                        f"--stop-after={left_s:.0f}s", environment=environment)  # fmt: skip
     if elsewhere := _elsewhere(place):
@@ -82,6 +97,8 @@ def configured(
         path = scratch / "config.yaml"
         reached, environment, server = _reached(place, options, stack, disk)
         options |= {**reached, "runner": "local"}
+        if server:
+            options["restart_with"] = stack.enter_context(restarter(scratch, server.start))
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
         yield path, environment, server
@@ -114,18 +131,18 @@ def _elsewhere(place: Place) -> type[Elsewhere] | None:
     return server if server and issubclass(server, Elsewhere) else None
 
 
-def _is_done(target: str) -> bool:
-    known = measured(target)
+def _is_done(target: str, plan: str = ROWS) -> bool:
+    known = measured(target, plan)
     return known is not None and known[1].status == "done" and is_search_over(known[1])
 
 
-def left() -> str:
-    """Return the state of each target as text."""
-    lines, wanted = [], known_targets()
+def left(plan: str = ROWS) -> str:
+    """Return the state of each target of a plan as text."""
+    lines, wanted = [], known_targets(plan)
     for target in wanted:
-        known = measured(target)
+        known = measured(target, plan)
         if known is None:
-            lines.append(f"{target}: not begun{_published_on(published().get(target))}")
+            lines.append(f"{target}: not begun{_published_on(published(plan).get(target))}")
         else:
             path, record = known
             items = counted(len(record.items), "item")
@@ -136,7 +153,7 @@ def left() -> str:
             until = f"{record.last:%Y-%m-%d %H:%M}"
             until += "" if is_search_over(record) else "; its search for the best batch goes on"
             lines.append(f"{target}: {state}, {items} measured until {until}")
-    done = sum(map(_is_done, wanted))
+    done = sum(_is_done(target, plan) for target in wanted)
     lines.append(f"{done} of {len(wanted)} targets are done")
     return "".join(f"{line}\n" for line in lines)
 
@@ -147,25 +164,22 @@ def _published_on(known: tuple[Path, PlanRecord] | None) -> str:
     return f" here; published on {' and '.join(others)}" if others else ""
 
 
-def known_targets() -> list[str]:
+def known_targets(plan: str = ROWS) -> list[str]:
     """Return the targets to measure, and the targets measured on servers elsewhere."""
-    here = sorted(path.name for path in MEASURED.glob("[a-z]*") if path.is_dir())
-    every = dict.fromkeys([*targets(), *published(), *here])
+    here = sorted(path.parent.name for path in MEASURED.glob(f"[a-z]*/plan-{plan}-*.json"))
+    own = [each for each in targets() if plan != QUESTIONS or not each.endswith(SUFFIX)]
+    every = dict.fromkeys([*own, *published(plan), *here])
     return [target for target in every if target not in LEFT_OUT]
 
 
 def publish() -> None:
     """Publish the targets that are done, and write the tables and the picture."""
-    known = {target: path for target, (path, _) in published().items()}
-    wanted = known_targets()
-    done = [target for target in wanted if _is_done(target)]
-    known |= {target: found[0] for target in done if (found := measured(target))}
+    known = [path for plan in PLANS for path in _list_records(plan)]
     if not known:
         raise SystemExit("nothing is done yet: python -m tests.published measure")
     with TemporaryDirectory(dir=BUNDLE.parent, prefix=".published.") as folder:
         new = Path(folder, BUNDLE.name)
-        code = program("publish", *(known[target] for target in wanted if target in known),
-                       f"--folder={new}")  # fmt: skip
+        code = program("publish", *known, f"--folder={new}")
         if code:
             raise SystemExit(f"{BUNDLE} stays as it was: `publish` failed, see above")
         if BUNDLE.exists():
@@ -175,6 +189,15 @@ def publish() -> None:
     PICTURE.write_text(picture(found))
     for path, text in ((README, short_table(found)), (TABLE, table(found))):
         path.write_text(with_table(path.read_text(), text))
+
+
+def _list_records(plan: str) -> list[Path]:
+    """Return the record of each target: the one measured here if it is done, or the published."""
+    known = {target: path for target, (path, _) in published(plan).items()}
+    wanted = known_targets(plan)
+    done = [target for target in wanted if _is_done(target, plan)]
+    known |= {target: found[0] for target in done if (found := measured(target, plan))}
+    return [known[target] for target in wanted if target in known]
 
 
 def program(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> int:

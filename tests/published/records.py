@@ -13,13 +13,13 @@ from iotbench.plans.settings import Search
 from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__
-from tests.published import ARCHIVE, MEASURED, PLAN
+from tests.published import ARCHIVE, MEASURED, PLANS, ROWS
 
 
-def published() -> Mapping[str, tuple[Path, PlanRecord]]:
-    """Return target -> file and record of its published row."""
+def published(plan: str = ROWS) -> Mapping[str, tuple[Path, PlanRecord]]:
+    """Return target -> file and record of what is published of a plan, by default its row."""
     found = {}
-    for path in sorted(packed.find_files(ARCHIVE, "plan-*.json")):
+    for path in sorted(packed.find_files(ARCHIVE, f"plan-{plan}-*.json")):
         record = _record(path)
         for target in dict.fromkeys(line.target for line in record.lines):
             found[target] = (path, record)
@@ -35,15 +35,23 @@ def _parsed(path: Path, _changed_ns: int) -> PlanRecord:
     return PlanRecord.model_validate_json(packed.read(path))
 
 
-def measured(target: str) -> tuple[Path, PlanRecord] | None:
-    """Return the last record of a target by this plan and program on this hardware; None: none."""
-    paths = (MEASURED / target).glob("plan-*.json")
+def measured(target: str, plan: str = ROWS) -> tuple[Path, PlanRecord] | None:
+    """Return the last record of a target by a plan and program on this hardware; None: none."""
+    paths = (MEASURED / target).glob(f"plan-{plan}-*.json")
     for path in sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True):
         record = _record(path)
         if is_current(record) and _is_of_this_hardware(path, record):
             return path, record
-    known = published().get(target)
+    known = published(plan).get(target)
     return known if known and is_current(known[1]) and _is_of_this_hardware(*known) else None
+
+
+def remove(path: Path) -> None:
+    """Remove a record that was measured here, and its results."""
+    for item in _record(path).items:
+        for file in item.files:
+            (path.parent / file).unlink(missing_ok=True)
+    path.unlink()
 
 
 def hardware_of(path: Path, record: PlanRecord) -> set[str]:
@@ -78,13 +86,13 @@ def _is_of_this_hardware(path: Path, record: PlanRecord) -> bool:
 def is_current(record: PlanRecord) -> bool:
     """Return whether this version of plan and program measured it."""
     plan = {key: value for key, value in record.plan.items() if key != "targets"}
-    return record.program_version == __version__ and _same(plan, *_today())
+    return record.program_version == __version__ and _same(plan, *_today(record.name))
 
 
 @cache
-def _today() -> tuple[Any, Any]:
-    """Return the present plan, and the present plan without defaults."""
-    plan = read_plan(PLAN)
+def _today(name: str) -> tuple[Any, Any]:
+    """Return a present plan, and the present plan without defaults."""
+    plan = read_plan(PLANS[name])
     dumped = partial(plan.model_dump, mode="json", by_alias=True, exclude={"targets"})
     return dumped(), dumped(exclude_defaults=True)
 

@@ -184,7 +184,7 @@ def test_rows_of_an_earlier_plan_are_named():
 
 def _of_today(record: PlanRecord) -> PlanRecord:
     """The record as if the plan of today had measured it."""
-    plan = read_plan(published.PLAN).model_dump(mode="json", by_alias=True)
+    plan = read_plan(published.PLANS[published.ROWS]).model_dump(mode="json", by_alias=True)
     return record.model_copy(update={"plan": plan, "program_version": __version__})
 
 
@@ -391,10 +391,10 @@ def test_a_row_whose_search_ended_early_is_named_and_left(
     assert "continues the search" not in table.table([Row(whole)])
     said = next(line for line in table.table([Row(early)]).splitlines() if "continues the" in line)
     assert f"`{target}`" in said
-    monkeypatch.setattr(measuring, "measured", lambda _: (path, early))
+    monkeypatch.setattr(measuring, "measured", lambda *_: (path, early))
     assert measuring.left().splitlines()[0].endswith("; its search for the best batch goes on")
     assert measuring.left().splitlines()[-1].startswith("0 of ")
-    monkeypatch.setattr(measuring, "measured", lambda _: (path, whole))
+    monkeypatch.setattr(measuring, "measured", lambda *_: (path, whole))
     assert "its search" not in measuring.left()
 
 
@@ -417,7 +417,7 @@ def test_what_was_published_from_other_hardware_is_left(monkeypatch: pytest.Monk
         name: (path, _of_today(record)) for name, (path, record) in records.published().items()
     }
     for module in (measuring, records):
-        monkeypatch.setattr(module, "published", lambda: rows_of_today)
+        monkeypatch.setattr(module, "published", lambda *_: rows_of_today)
     target, known = next(iter(rows_of_today.items()))
     _on(monkeypatch, *known)
     here = measuring.this_machine()

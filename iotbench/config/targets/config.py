@@ -23,7 +23,7 @@ from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")
-_RESERVED = ("module", "runner", "queries", "database_pods", "node_size")
+_RESERVED = ("module", "runner", "queries", "database_pods", "node_size", "restart_with")
 _TOP_LEVEL = ("namespace", "targets")
 _LONGEST_NAME = 100
 NAME_PATTERN = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
@@ -54,6 +54,8 @@ class Target:
     """Names of the environment variables from which credentials were read."""
     url: str = ""
     """URL of the target; empty if the target is an entry of the configuration."""
+    restart_with: str = ""
+    """Command that restarts the database after a fault, if --restart-with is not given."""
 
     @property
     def word(self) -> str:
@@ -160,6 +162,7 @@ class Config:
             database_pods=pods,
             variables=given.variables,
             url=self.urls.get(name, ""),
+            restart_with=str(entry.get("restart_with") or ""),
         )
 
 
@@ -260,6 +263,12 @@ def _check_entry(where: str, entry: Any) -> list[str]:
     pods = entry.get("database_pods") or {}
     if not isinstance(pods, dict) or not all(isinstance(v, str) for v in pods.values()):
         problems.append(f"{where}.database_pods: expected labels with their values")
+    restart = entry.get("restart_with", "")
+    if not isinstance(restart, str):
+        problems.append(
+            f"{where}.restart_with: expected a command, such as systemctl restart postgresql, got"
+            f" {describe_value(restart)}"
+        )
     size = entry.get("node_size", "any")
     is_word = isinstance(size, str | int) and not isinstance(size, bool)
     if not is_word or not _NODE_SIZE.fullmatch(str(size)):

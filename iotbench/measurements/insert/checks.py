@@ -162,6 +162,7 @@ def failing_problems(options: Faults, target: Target) -> Iterator[str]:
     if not options.fault:
         return
     fault, can = options.fault, target.open().capabilities
+    yield from options.list_unrestarted(target.restart_with)
     if fault is Fault.WORKER and can.stores:
         return  # even if the database runs in the workers
     if can.embedded or not can.stores:

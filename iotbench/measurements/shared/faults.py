@@ -94,6 +94,7 @@ class Faults(Options):
     restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
     """Command that restarts the database or its node, run in bash on this machine, such as
     'systemctl restart postgresql'. Without it, a killed database has to restart by itself.
+    [default: `restart_with` of the target in config.yaml]
     """
     crash_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
     """Command that crashes the database's node, such as 'virsh destroy db1'; --restart-with boots
@@ -184,13 +185,17 @@ class Faults(Options):
             )
         return [*problems, *self._list_missing(), *self._list_unused()]
 
-    def _list_missing(self) -> Iterator[str]:
-        """Yield a problem for each option that the fault needs but that is not given."""
-        if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
+    def list_unrestarted(self, target_command: str) -> Iterator[str]:
+        """Yield a problem if neither options nor target have the command that ends the fault."""
+        if self.fault in _RESTARTS and not (self.restart_with or target_command):
             yield (
                 f"--fault {self.fault}: add the command that restarts it, such as"
-                f" --restart-with '{_RESTARTS[self.fault]}'"
+                f" --restart-with '{_RESTARTS[self.fault]}', or `restart_with` of the target in"
+                " config.yaml"
             )
+
+    def _list_missing(self) -> Iterator[str]:
+        """Yield a problem for each option that the fault needs but that is not given."""
         if self.fault is Fault.CRASH and not self.crash_with:
             yield (
                 f"--fault {self.fault}: add the command that crashes it, such as"
@@ -216,6 +221,8 @@ class Faults(Options):
                 )
 
 
+ENDED_BY_RESTART = (Fault.KILL, Fault.RESTART, Fault.CRASH)
+"""Faults after which a target's own `restart_with` runs, unless the option is given."""
 _RESTARTS = {Fault.RESTART: "systemctl restart postgresql", Fault.CRASH: "virsh start db1"}
 _ONLY_FOR = {
     "restart_with": (Fault.KILL, Fault.RESTART, Fault.CRASH, Fault.FILL),

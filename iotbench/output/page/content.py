@@ -23,6 +23,8 @@ class PageTable:
 
     rows: Sequence[Mapping[str, str]]
     title: str = ""
+    links: Sequence[Mapping[str, str]] = ()
+    """Column -> link of the cell, for each row; empty: no cell is a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ TEXTS = frozenset({
     "Result", "What", "At", "Unit", "Durability", "Verdict", "Query", "Load", "Change", "Check",
     "Expected", "Found", "Server's own work", "Precision", "Phase", "Run with", "Mark", "At s",
     "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
-    "Values", "Result files", "Cause",
+    "Values", "Result files", "Cause", "Database", "An acknowledged row survives",
+    "Rows are visible",
 })  # fmt: skip
 """Titles of the columns that contain text, which is aligned left."""

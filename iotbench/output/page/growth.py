@@ -36,12 +36,12 @@ def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
     some = [each for each in group if each.result.target in grown and counts[each.index]]
     if not some:
         return
-    one_ms = partial(_compute_median_ms, is_wanted=lambda query: query in _ONE)
+    one_ms = partial(_compute_median_ms, is_wanted=_ONE.__contains__)
     each_ms = partial(
         _compute_median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
     )
     yield from _draw("Rate over the number of series", "rows/s", some, counts, _find_rate)
-    yield from _draw("Memory of the server", "MiB", some, counts, _find_memory_mib)
+    yield from _draw("Memory of the server", "MiB", some, counts, find_memory_mib)
     yield from _draw("Newest row of one series, median", "ms", some, counts, one_ms)
     yield from _draw("Newest row of each series, median", "ms", some, counts, each_ms)
 
@@ -58,7 +58,13 @@ def _find_rate(each: PageResult) -> float | None:
     return max((row.value("rows_per_s") or 0 for row in each.summary.rows), default=0) or None
 
 
-def _find_memory_mib(each: PageResult) -> float | None:
+def list_newest_of_one(each: PageResult) -> list[str]:
+    """Return the names of the queries for the newest row of one series."""
+    return [query for row in each.summary.rows if (query := row.place.query) in _ONE and query]
+
+
+def find_memory_mib(each: PageResult) -> float | None:
+    """Return the highest memory of the server during the inserts; None if not measured."""
     found = [run.resources for run in each.result.runs if run.resources]
     used = [part for one in found if (part := server_in(one, Work.INSERT))]
     return max(part.memory_bytes for part in used) / 2**20 if used else None

@@ -25,7 +25,7 @@ from simulator.protocol.verdict import Status
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
 """Options that labels omit, because pictures show them or their values always differ."""
-_OF_A_REPEAT = ("rows", "start_ms", "seed")
+_OF_A_REPEAT = ("rows", "start_ms", "seed", "until")
 """Options that may differ between repeats, such as the rows of an insert with a duration."""
 _MOST_WORDS = 2
 _LONGEST_VALUE = 20

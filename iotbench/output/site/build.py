@@ -19,6 +19,8 @@ from iotbench.output.page.measured import PageResult, Sources, order_results
 from iotbench.output.site.content import IndexPage
 from iotbench.output.site.entries import PROMISES, Entry
 from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
+from iotbench.output.site.question import Question
+from iotbench.output.site.questions import FILES, list_questions, render_question
 from iotbench.results.result import title_of
 from simulator import __version__
 from simulator.modules import MODULES, database_class
@@ -33,16 +35,17 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     """Return name -> HTML of the pages; `files`: link -> content of each other file."""
     results = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
-    databases = _name_pages((_find_database(each) for each in results), {INDEX})
+    databases = _name_pages((_find_database(each) for each in results), {INDEX, *FILES})
     found = [replace(each, page=databases[_find_database(each)]) for each in results]
-    entries = [
-        Entry(target, [each for each in found if each.result.target == target])
-        for target in dict.fromkeys(each.result.target for each in found)
-    ]
-    groups = _group_by_section(found)
+    entries = _group_by_target(found)
+    questions = list_questions(entries)
+    others = _leave_out(found, questions)
+    groups = _group_by_section(others)
     documents = [f"Reproduction {i} of {record.document}" for i, record in enumerate(records, 1)]
-    pictured = _name_pages([*groups, *documents], {INDEX, *databases.values()})
-    pages = {INDEX: _render_index(entries, found, pictured, files)}
+    taken = {INDEX, *databases.values(), *(each.file for each in questions)}
+    pictured = _name_pages([*groups, *documents], taken)
+    pages = {INDEX: _render_index(found, others, questions, pictured, files)}
+    pages |= {each.file: render_question(each, INDEX) for each in questions}
     for page in databases.values():
         pages[page] = _render_database([each for each in entries if each.page == page])
     for title, group in groups.items():
@@ -50,6 +53,26 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     for title, record in zip(documents, records, strict=True):
         pages[pictured[title]] = _render_part(compose((), [record]))
     return pages
+
+
+def _group_by_target(found: Sequence[PageResult]) -> list[Entry]:
+    return [
+        Entry(target, [each for each in found if each.result.target == target])
+        for target in dict.fromkeys(each.result.target for each in found)
+    ]
+
+
+def _leave_out(found: Sequence[PageResult], questions: Sequence[Question]) -> list[PageResult]:
+    """Return the results that no question has, for the first page.
+
+    An insert is left out if all that it prepared is.
+    """
+    asked = {each.index for question in questions for each in question.results}
+    items = {each.repeated for each in found if each.index in asked}
+    kept = {each.repeated for each in found
+            if each.index not in asked and each.result.kind != "insert"}  # fmt: skip
+    prepared = (items - kept) - {None}
+    return [each for each in found if each.index not in asked and each.repeated not in prepared]
 
 
 def _find_database(each: PageResult) -> str:
@@ -89,11 +112,14 @@ def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
 
 
 def _render_index(
-    entries: Sequence[Entry],
     found: Sequence[PageResult],
+    others: Sequence[PageResult],
+    questions: Sequence[Question],
     pages: Mapping[str, str],
     files: Mapping[str, str],
 ) -> str:
+    """Return the first page; `others`: the results that no question has."""
+    entries = _group_by_target(others)
     installed = {entry.target for entry in entries}
     heads = {
         entry.target: head_of(entry, is_single=entry.target.removesuffix(SUFFIX) not in installed)
@@ -104,11 +130,12 @@ def _render_index(
     page = IndexPage(
         title=title_of([each.result for each in found]),
         subtitle=describe_when(found),
-        verdict=describe_verdicts(found),
+        verdict=describe_verdicts(others or found),
         workload=workload,
         columns=[*settings, *(f"bytes/row of {name}" for name in sized)],
         promises=[*list_promises(entries, heads, workload, settings, sized)],
         heats=[*list_heats(entries, heads, pages)],
+        questions=[(each.title, each.file, each.answer, each.verdict) for each in questions],
         pages=[*pages.items()],
         files=[*files.items()],
         has_advised=any("advised" in head.classes for head in heads.values()),

@@ -88,6 +88,8 @@ class IndexPage:
     """Titles of the columns between the bar and the verdict."""
     promises: Sequence[Promise]
     heats: Sequence[HeatTable]
+    questions: Sequence[tuple[str, str, str, str]]
+    """(title, link, answer, verdict) of the pages of questions."""
     pages: Sequence[tuple[str, str]]
     """(title, link) of the pages with pictures."""
     files: Sequence[tuple[str, str]]

@@ -1,7 +1,7 @@
 """The figures of one target that a reader compares between databases."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -106,7 +106,7 @@ class Entry:
     def rates(self, workload: str) -> Mapping[str, Sequence[float]]:
         """Return setting -> rate of each repeat or run, of all inserts of a workload."""
         found = {
-            setting: _list_rates(each)
+            setting: list_rates(each)
             for setting, each in self.inserts.items()
             if each.result.dataset.workload == workload
         }
@@ -172,16 +172,18 @@ def bytes_per_row(sizes: Mapping[int, Sequence[int]]) -> float:
     return (fmean(sizes[most]) - (fmean(sizes[least]) if least < most else 0.0)) / added
 
 
-def describe_rates(rates: Sequence[float]) -> str:
-    """Return the median and the mean of rates with its precision; of few rates, the extremes."""
-    if len(rates) < LEAST_RUNS:
-        ends = dict.fromkeys((min(rates), max(rates)))
-        return f"{' to '.join(f'{rate:,.0f}' for rate in ends)} ({len(rates)})"
-    within = f"mean {fmean(rates):,.0f} ±{precision(rates) or 0:.0%}"
-    return f"{median(rates):,.0f}, {within} ({len(rates)})"
+def describe_values(
+    values: Sequence[float], write: Callable[[float], str] = "{:,.0f}".format
+) -> str:
+    """Return the median and the mean of values with its precision; of few values, the extremes."""
+    if len(values) < LEAST_RUNS:
+        ends = dict.fromkeys(map(write, (min(values), max(values))))
+        return f"{' to '.join(ends)} ({len(values)})"
+    within = f"mean {write(fmean(values))} ±{precision(values) or 0:.0%}"
+    return f"{write(median(values))}, {within} ({len(values)})"
 
 
-def _list_rates(each: PageResult) -> list[float]:
+def list_rates(each: PageResult) -> list[float]:
     """Return the rate of each repeat, or of each run at the place of the headline."""
     if each.is_repeated:
         parts: Iterable[Result] = each.results

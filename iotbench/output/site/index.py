@@ -21,7 +21,7 @@ from iotbench.output.site.entries import (
     PROMISES,
     Entry,
     choose_fastest,
-    describe_rates,
+    describe_values,
 )
 from simulator.errors import counted
 
@@ -86,7 +86,7 @@ def _draw_bar(rates: Sequence[float], highest: float) -> RateBar | None:
         return None
     middle = median(rates)
     ends = (100 * value / highest for value in (middle, min(rates), max(rates)))
-    return RateBar(LinkedCell(f"{middle:,.0f}", note=describe_rates(rates)), *ends)
+    return RateBar(LinkedCell(f"{middle:,.0f}", note=describe_values(rates)), *ends)
 
 
 def _list_cells(
@@ -99,7 +99,7 @@ def _list_cells(
         rates = every.get(setting)
         link = f"{entry.page}#{entry.inserts[setting].anchor}" if rates else ""
         text = f"{median(rates):,.0f}" if rates else "-"
-        yield LinkedCell(text, describe_rates(rates) if rates else "", link=link)
+        yield LinkedCell(text, describe_values(rates) if rates else "", link=link)
     for name in sized:
         size = entry.bytes_per_row.get(name)
         yield LinkedCell("-" if size is None else significant(size))

@@ -80,13 +80,20 @@ def test_it_fails_as_often_as_it_can_be_undone_within_the_time(given, instants):
         ({"fault": "cut-network", "bandwidth": "1MB"}, 60.0, "--bandwidth: is for --fault slow"),
         ({"fault": "crash-node", "restart_with": "x"}, 60.0, "--fault crash-node: add the"),
         ({"fault": "kill-worker", "disk": "/x"}, 60.0, "--disk: is for --fault fill-disk"),
-        ({"fault": "restart-database"}, 60.0, "--fault restart-database: add the command"),
     ],
 )
 def test_what_does_not_go_together_is_named(given, duration_s, problem):
     (found,) = Faults.model_validate(given).fault_problems(duration_s)
 
     assert found.startswith(problem)
+
+
+def test_the_command_that_restarts_is_an_option_or_belongs_to_the_target():
+    faults = Faults.model_validate({"fault": "restart-database"})
+    (found,) = faults.list_unrestarted("")
+
+    assert found.startswith("--fault restart-database: add the command")
+    assert [*faults.list_unrestarted("up")] == [*Faults.model_validate(KILL).list_unrestarted("")]
 
 
 def test_a_plan_says_what_fails_when():

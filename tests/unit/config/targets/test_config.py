@@ -261,6 +261,14 @@ def test_the_size_of_a_node_is_a_word(write, size):
     assert write("targets: {a: {module: sqlite, node_size: 16 CPUs}}").resolve("a", {}, "local")
 
 
+def test_the_command_that_restarts_a_database_is_text(write):
+    (problem,) = problems_of(write, "targets: {a: {module: sqlite, restart_with: [up]}}")
+
+    assert "targets.a.restart_with: expected a command, such as" in problem
+    config = write("targets: {a: {module: sqlite, restart_with: up}}")
+    assert config.resolve("a", {}, "local").restart_with == "up"
+
+
 @pytest.mark.parametrize("name", load(ROOT / "config.yaml").targets)
 def test_each_target_of_the_project_is_complete_with_the_secrets_that_pods_read(name):
     database = load(ROOT / "config.yaml").resolve(name, {}).open()

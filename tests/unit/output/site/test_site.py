@@ -8,7 +8,7 @@ import pytest
 
 from iotbench.output.page.measured import RepeatedItem, Sources, order_results
 from iotbench.output.site.build import list_pages
-from iotbench.output.site.entries import Entry, bytes_per_row, choose_fastest, describe_rates
+from iotbench.output.site.entries import Entry, bytes_per_row, choose_fastest, describe_values
 from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
 from simulator.protocol.events import ServerFacts
 from tests.unit.output.page import shown
@@ -78,8 +78,8 @@ def test_space_of_an_empty_table_is_not_counted():
 
 
 def test_few_runs_have_no_mean():
-    assert describe_rates([3.0, 1.0]) == "1 to 3 (2)"
-    assert describe_rates([2.0] * 5) == "2, mean 2 ±0% (5)"
+    assert describe_values([3.0, 1.0]) == "1 to 3 (2)"
+    assert describe_values([2.0] * 5) == "2, mean 2 ±0% (5)"
 
 
 def test_databases_are_grouped_by_promise_and_sorted_by_rate():

@@ -1,0 +1,114 @@
+"""Costs of a fault: the time without an acknowledgement, and the fate of the rows."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from iotbench.figures.numbers import significant
+from iotbench.measurements.shared.faults import Fault
+from iotbench.output.page.content import Section
+from iotbench.output.page.measured import PageResult
+from iotbench.output.site.entries import Entry
+from iotbench.output.site.question import (
+    CELLS,
+    Cell,
+    Line,
+    Question,
+    draw_values,
+    make_cell,
+    make_table,
+    name_ends,
+)
+from iotbench.results.faults import Outage, accounts_of
+from simulator.errors import counted
+
+_TITLES = {
+    Fault.KILL: "What does a killed server cost?",
+    Fault.PAUSE: "What does a server cost that stands still?",
+    Fault.RESTART: "What does a restart of the server cost?",
+    Fault.CRASH: "What does a crash of a node cost?",
+    Fault.FILL: "What does a full disk cost?",
+    Fault.CUT: "What does a cut network cost?",
+    Fault.SLOW: "What does a slow network cost?",
+    Fault.WORKER: "What does a killed client cost?",
+}
+FILES = tuple(f"{fault}.html" for fault in Fault)
+"""Files of the pages."""
+_SILENT = "Without acknowledgement, s"
+
+
+def ask(entries: Sequence[Entry]) -> Iterator[Question]:
+    """Yield the cost of each fault in the results of databases."""
+    for fault in Fault:
+        found = [
+            (entry, each, outages)
+            for entry in entries
+            for each in entry.results
+            if (outages := [o for run in each.done for o in run.outages if o.fault == fault])
+        ]
+        found.sort(key=lambda each: median(outage.silent_s for outage in each[2]))
+        if found:
+            yield _answer(fault, [_describe(*each) for each in found], [each[2] for each in found])
+
+
+def _answer(fault: Fault, lines: Sequence[Line], outages: Sequence[Sequence[Outage]]) -> Question:
+    silent = [[outage.silent_s for outage in own] for own in outages]
+    section = Section(
+        "fault",
+        f"Inserts with the fault {fault}",
+        [
+            (
+                "Away: until the database ran again. Back: from the fault until rate and median"
+                " latency were as before it. Uncertain: sent with an unknown outcome, and never"
+                f" sent again. Numbers of rows are sums over the repeats. {CELLS}"
+            )
+        ],
+        [*draw_values("Time without an acknowledgement", "s", lines, _SILENT, silent)],
+        [make_table(lines)],
+    )
+    ends = [(line.name, f"{median(own):,.1f} s") for line, own in zip(lines, silent, strict=True)]
+    results = [each for line in lines for each in line.results]
+    lost = {line.name: _count_lost(line.results[0]) for line in lines}
+    losers = [f"{name}: {counted(rows, 'row')}" for name, rows in lost.items() if rows]
+    words = f"acknowledged rows were lost by {', '.join(losers)}" if losers else (
+        "no acknowledged row was lost"
+    )  # fmt: skip
+    answer = f"Without an acknowledgement: {name_ends(ends)}; {words}"
+    return Question(_TITLES[fault], f"{fault}.html", answer, section, results)
+
+
+def _describe(entry: Entry, each: PageResult, outages: Sequence[Outage]) -> Line:
+    accounts = [found for run in each.done if (found := accounts_of(run.outcome))]
+
+    def count(*names: str) -> str:
+        return ", ".join(f"{sum(getattr(one, name) for one in accounts):,}" for name in names)
+
+    def cell(values: Sequence[float | None]) -> Cell:
+        known = [value for value in values if value is not None]
+        missing = len(values) - len(known)
+        text, _ = make_cell(known, "", significant)
+        words = [text] * bool(known) + [f"not in {counted(missing, 'run')}"] * bool(missing)
+        return ", ".join(words), each.link
+
+    acknowledged = sum(one.kept + one.lost for one in accounts)
+    cells: dict[str, Cell] = {
+        "Away, s": cell([one.undone_s - one.began_s for one in outages]),
+        _SILENT: cell([one.silent_s for one in outages]),
+        "Back, s": cell([one.settled_s for one in outages]),
+        "p99 until then, ms": cell([one.p99_inside_ms for one in outages]),
+        "p99 otherwise, ms": cell([one.p99_outside_ms for one in outages]),
+    }
+    if accounts:
+        cells |= {
+            "Acknowledged": (f"{acknowledged:,}", each.link),
+            "Lost": (count("lost"), each.link),
+            "Uncertain: stored, not": (count("present", "absent"), each.link),
+            "Stored twice, never sent": (count("doubled", "foreign"), each.link),
+        }
+    again = sum(run.metrics.retried for run in each.done if run.metrics)
+    cells["Batches retried"] = f"{again:,}", each.link
+    return Line(entry, [each], cells)
+
+
+def _count_lost(each: PageResult) -> int:
+    accounts = (accounts_of(run.outcome) for run in each.done)
+    return sum(found.lost for found in accounts if found)

@@ -1,0 +1,106 @@
+"""Freshness of rows: the time until a query has seen them, while others insert."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from iotbench.figures.numbers import significant
+from iotbench.figures.rows import INSERTS
+from iotbench.output.page import charts
+from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
+from iotbench.output.page.content import PageTable, Picture, Section
+from iotbench.output.page.measured import PageResult
+from iotbench.output.page.style import SeriesStyle
+from iotbench.output.site.entries import RATE, Entry
+from iotbench.output.site.question import (
+    CELLS,
+    Cell,
+    Line,
+    Question,
+    list_values,
+    make_cell,
+    make_table,
+    name_ends,
+)
+from simulator.modules import MODULES, database_class
+
+FILE = "freshness.html"
+"""File of the page."""
+_MEDIAN, _LATE = "freshness_p50_ms", "freshness_p99_ms"
+_COLUMN, _COLUMN_OF_LATE = "Median, ms", "99th percentile, ms"
+
+
+def ask(entries: Sequence[Entry]) -> Question | None:
+    """Return how soon databases show a row, if mixed loads asked about fresh rows."""
+    found = [line for entry in entries for each in entry.results for line in _list(entry, each)]
+    if not found:
+        return None
+    found.sort(key=lambda each: each[1])
+    lines = [line for line, _, _ in found]
+    section = Section(
+        "freshness",
+        "From the acknowledgement of a row to the first answer with it",
+        [
+            (
+                "A database that shows rows at once takes the time between two answers, so compare"
+                " with the answers per second. Unseen: rows that no answer had by the end."
+                f" {CELLS}"
+            )
+        ],
+        [*_draw(found)],
+        [make_table(lines)],
+    )
+    ends = [(line.name, f"{significant(middle)} ms") for line, middle, _ in found]
+    answer = f"Half of the rows are seen within: {name_ends(ends)}"
+    results = [each for line in lines for each in line.results]
+    return Question("How soon is a row seen?", FILE, answer, section, results)
+
+
+def _list(entry: Entry, each: PageResult) -> Iterator[tuple[Line, float, float | None]]:
+    """Yield the row of each fresh query, with the medians of both percentiles."""
+    if each.result.kind != "mixed":
+        return
+    queries = [row.place.name for row in each.summary.rows if row.value(_MEDIAN) is not None]
+    for query in queries:
+        middle, late = (list_values(each, figure, query) for figure in (_MEDIAN, _LATE))
+        per_s = list_values(each, "queries_per_s", query)
+        cells: dict[str, Cell] = {"Query": (query, each.link)} if queries[1:] else {}
+        cells |= {
+            _COLUMN: make_cell(middle, each.link, significant),
+            _COLUMN_OF_LATE: make_cell(late, each.link, significant),
+            "Rows/s": make_cell(list_values(each, RATE, INSERTS), each.link, "{:,.0f}".format),
+            "Answers/s": make_cell(per_s, each.link, significant),
+            "Unseen": (_count_unseen(each, query), each.link),
+            "Rows are visible": (_describe_promise(each), entry.page),
+        }
+        yield Line(entry, [each], cells), median(middle), median(late) if late else None
+
+
+def _count_unseen(each: PageResult, query: str) -> str:
+    found = [one for run in each.done for one in run.outcome.freshness if one.query == query]
+    unseen = sum(one.unseen_rows for one in found)
+    return f"{unseen:,} of {unseen + sum(one.rows for one in found):,}"
+
+
+def _describe_promise(each: PageResult) -> str:
+    module = each.result.module
+    if module not in MODULES:  # never import the module that a stranger's result names
+        return "-"
+    return "later" if database_class(module).capabilities.late else "at once"
+
+
+def _draw(found: Sequence[tuple[Line, float, float | None]]) -> Iterator[Picture]:
+    for start in range(0, len(found), charts.MOST_BARS):
+        some = found[start : start + charts.MOST_BARS]
+        points = [ChartPoint(row, middle, high=late) for row, (_, middle, late) in enumerate(some)]
+        title = "Freshness"
+        svg = charts.draw_ranges(
+            title, Axis("ms", log=True), [line.name for line, _, _ in some],
+            [ChartSeries("", SeriesStyle(), points)],
+        )  # fmt: skip
+        columns = (_COLUMN, _COLUMN_OF_LATE)
+        rows = [
+            {"Database": line.name, **{name: line.cells[name][0] for name in columns}}
+            for line, _, _ in some
+        ]
+        note = "Marker: median; end of the line: 99th percentile. Medians of the repeats."
+        yield Picture(title, svg, PageTable(rows), note)
