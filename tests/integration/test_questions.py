@@ -47,7 +47,8 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
             cli.reach_postgres(server, "bench")
             target = {"module": "postgres", "connection_string": "${BENCH_POSTGRES}"}
             cli.configure(postgresql=target | {"restart_with": command})
-            done = cli.run("run", "plan.yaml", "--trust", f"--output={cli.output}")
+            running = cli.start("run", "plan.yaml", "--trust", f"--output={cli.output}")
+            done = cli.finish(running, within_s=200)
     assert done.code == 0, done.err
     (record,) = cli.output.glob("plan-questions-*.json")
 
