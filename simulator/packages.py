@@ -17,6 +17,7 @@ EXTRAS = {
     "iotdb": ("iotdb", "apache-iotdb"),
     "jinja2": ("pages", "Jinja2"),
     "kubernetes": ("kubernetes", "kubernetes"),
+    "opentelemetry": ("otlp", "opentelemetry-exporter-otlp-proto-http"),
     "psycopg2": ("postgres", "psycopg2-binary"),
     "pyarrow": ("files", "pyarrow"),
     "pymongo": ("mongodb", "pymongo"),

@@ -23,6 +23,7 @@ from iotbench.measurements import every_kind
 from tools import modules
 from tools.chart import chart_readme
 from tools.completion import completion_table
+from tools.dashboard import dashboard
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 from tools.tables import Row, table
 
@@ -40,6 +41,7 @@ GENERATED = {
     ROOT / "docs" / "plan.schema.json": plan_schema,
     ROOT / "docs" / "queries.schema.json": queries_schema,
     ROOT / "docs" / "workload.schema.json": workload_schema,
+    ROOT / "docs" / "grafana.json": dashboard,
     TABLE: completion_table,
     ROOT / "deployment" / "README.md": chart_readme,
 }

@@ -67,7 +67,7 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     if len(choice.targets) > 1:
-        insert_into_several(choice, run, gates, options, others=[*file.given, *outputs.given])
+        insert_into_several(choice, run, gates, options, outputs, others=[*file.given])
         return
     given = {**options.given, **file.given}
     source = source_of(file, given, run, partial(scan_in_pod, choice.reach, run))

@@ -32,7 +32,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
     ) -> None:
         gates, outputs = gates or Gates(), outputs or Outputs()
         if len(choice.targets) > 1 and isinstance(options, QueryOptions):
-            ask_several(choice, run, gates, options, others=[*outputs.given])
+            ask_several(choice, run, gates, options, outputs)
             return
         problems: list[str] = []
         target = choice.resolve(problems)

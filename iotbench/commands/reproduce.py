@@ -14,6 +14,7 @@ from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
+from iotbench.output.live.outputs import MetricsOutput
 from iotbench.plans.gates import Gates
 from iotbench.plans.items import Found, digest_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
@@ -52,14 +53,16 @@ class _Experiment(Options):
 @click.argument("document", type=click.Choice(documents.NAMES))
 @options_of(_Experiment, "experiment")
 @plan_options("Experiment", "those of the configuration that answer")
+@options_of(MetricsOutput, "output")
 @options_of(Gates, "gates")
-def reproduce(
+def reproduce(  # noqa: PLR0913
     *,
     document: str,
     experiment: _Experiment,
     options: PlanOptions,
     run: PlanRun,
     gates: Gates,
+    output: MetricsOutput,
 ) -> None:
     """Repeat a published benchmark, and compare the figures.
 
@@ -71,6 +74,7 @@ def reproduce(
     After an interruption, the same command continues where it stopped: complete results in --output
     are not measured again. Another --output measures everything again.
     """
+    output.expect()
     reach, size = options.reach, experiment.size
     plan = options.apply_to(plan_of(document, size))
     thresholds = gates.beside(plan.thresholds).expect(plan.scope)
@@ -79,8 +83,8 @@ def reproduce(
     if run.dry_run:
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run))
         return
-    with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts)
+    with catch_interrupts() as interrupts, output.open_metrics() as outputs_of:
+        measuring = ItemMeasuring.of(run, options, interrupts, outputs_of)
         record, file = reproduce_document(document, size, read, plan, roster, measuring)
     kept = file.show(record, run.form, width_of(sys.stdout), format_record)
     name = f"reproduce.{record.document}"

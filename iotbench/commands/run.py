@@ -17,6 +17,7 @@ from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of
+from iotbench.output.live.outputs import MetricsOutput
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
     Installation,
@@ -53,14 +54,16 @@ class _Consent(Options):
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
 @options_of(_Consent, "consent")
+@options_of(MetricsOutput, "output")
 @options_of(Gates, "gates")
-def run(
+def run(  # noqa: PLR0913
     *,
     plan: Path,
     consent: _Consent,
     options: PlanOptions,
     run: PlanRun,
     gates: Gates,
+    output: MetricsOutput,
 ) -> None:
     """Carry out a PLAN: settings, on several targets, several times.
 
@@ -75,6 +78,7 @@ def run(
     item, whatever happens. All repeats of the target are measured together, so that only one such
     database runs at a time.
     """
+    output.expect()
     reach = options.reach
     written = read_plan(plan)
     if not (consent.trust or run.dry_run):
@@ -94,8 +98,8 @@ def run(
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     path = run.output / f"{stem}.json"
     outfile.expect_own(path, OWN)
-    with catch_interrupts() as interrupts:
-        measuring = ItemMeasuring.of(run, options, interrupts)
+    with catch_interrupts() as interrupts, output.open_metrics() as outputs_of:
+        measuring = ItemMeasuring.of(run, options, interrupts, outputs_of)
         installing = Installing(
             installations,
             run.output,

@@ -34,6 +34,7 @@ from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.measurements.query.options import Query, QueryOptions
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
+from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.plans.items import Found, digest_of
 from iotbench.plans.plan import Plan, PlanTarget
@@ -43,11 +44,12 @@ from iotbench.results.result_files import ResultFile, now_ms, now_utc
 from simulator.errors import ConfigError
 
 
-def insert_into_several(
+def insert_into_several(  # noqa: PLR0913
     choice: Choice,
     run: TargetRun,
     gates: Gates,
     options: InsertOptions,
+    outputs: Outputs,
     *,
     others: Sequence[str],
 ) -> None:
@@ -63,14 +65,15 @@ def insert_into_several(
     alone = ["--no-clean"] if not options.clean else []
     problems = kind_named("insert").problems(insert.options())
     problems += stage_conflicts(options.stages, options.given)
-    _expect_possible(choice, run, [*alone, *others], problems)
+    outputs.check(problems)
+    _expect_possible(choice, run, [*alone, *others, *outputs.alone], problems)
     setting = Setting(name="insert", insert=insert, resources=options.resources)
     plan = _plan_of(choice, setting, options.runs)
     turns = _Turns(choice, run, gates, plan, "take longer runs, or more with --runs")
     if run.dry_run:
         print_out(forecast_of(plan.name, plan, turns.roster, run))
         return
-    turns.measure(options.replace_tables)
+    turns.measure(outputs, options.replace_tables)
 
 
 def ask_several(
@@ -78,15 +81,16 @@ def ask_several(
     run: TargetRun,
     gates: Gates,
     options: QueryOptions,
-    *,
-    others: Sequence[str],
+    outputs: Outputs,
 ) -> None:
     """Ask the targets about the same rows in turns, print the results, and write the page."""
     shared = {*Query.model_fields, "resources", "repeats"}
     own = [each.names[0] for field, each in options.declare().items()
            if field in options.model_fields_set - shared]  # fmt: skip
     kind = kind_named("query")
-    _expect_possible(choice, run, [*own, *others], kind.problems(options))
+    problems = kind.problems(options)
+    outputs.check(problems)
+    _expect_possible(choice, run, [*own, *outputs.alone], problems)
     given = options.model_fields_set & Query.model_fields.keys()
     query = Query(**{each: getattr(options, each) for each in given})
     setting = Setting(name="query", insert=None, query=query, resources=options.resources)
@@ -108,7 +112,7 @@ def ask_several(
             texts = (f"{e.target.name}\n{dry_run_text(e, choice.reach)}\n" for e in asked)
             print_out("".join(texts))
             return
-        turns.measure(stored=stored)
+        turns.measure(outputs, stored=stored)
 
 
 class _Turns:
@@ -128,13 +132,16 @@ class _Turns:
 
     def measure(
         self,
+        outputs: Outputs,
         replace_tables: tuple[str, ...] = (),
         stored: Mapping[str, StoredBefore] = MappingProxyType({}),
     ) -> None:
         """Measure and print all items, write the page, and exit with the worst item's exit code."""
         plan, run, roster = self._plan, self._run, self.roster
-        with catch_interrupts() as interrupts:
-            measuring = ItemMeasuring(run, self._reach, interrupts, replace_tables, stored=stored)
+        with catch_interrupts() as interrupts, outputs.open_metrics() as outputs_of:
+            measuring = ItemMeasuring(
+                run, self._reach, interrupts, replace_tables, stored=stored, outputs_of=outputs_of
+            )
             found, status, refused = measure_all(
                 plan,
                 roster,

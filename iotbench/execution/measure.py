@@ -16,6 +16,7 @@ from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.shared.plan import StoredBefore
+from iotbench.output.live.outputs import LiveOutput
 from iotbench.plans.items import Item, MeasuredItem
 from iotbench.plans.options import PlanOptions, PlanRun
 from iotbench.plans.settings import Setting, build_command
@@ -107,12 +108,22 @@ class ItemMeasuring:
     """Time limit after which no item begins."""
     stored: Mapping[str, StoredBefore] = field(default_factory=dict)
     """Target -> stored rows of the target, for settings without an insert."""
+    outputs_of: Callable[[Result], tuple[LiveOutput, ...]] = lambda _: ()
+    """Returns the live outputs of a sweep."""
 
     @classmethod
-    def of(cls, run: PlanRun, options: PlanOptions, interrupts: Interrupts) -> "ItemMeasuring":
+    def of(
+        cls,
+        run: PlanRun,
+        options: PlanOptions,
+        interrupts: Interrupts,
+        outputs_of: Callable[[Result], tuple[LiveOutput, ...]] = lambda _: (),
+    ) -> "ItemMeasuring":
         """Return the parameters from the options of a command."""
         limit = TimeLimit(run.stop_after_s)
-        return cls(run, options.reach, interrupts, options.replace_tables, limit)
+        return cls(
+            run, options.reach, interrupts, options.replace_tables, limit, outputs_of=outputs_of
+        )
 
     def measure(self, item: Item) -> MeasuredItem:
         """Measure the sweeps of an item until one fails or is interrupted."""
@@ -129,8 +140,9 @@ class ItemMeasuring:
                     cluster = self.reach.cluster
                     meter = meter_for(item.target, item.id, cluster, required=False)
                 with carry_out(
-                    sweep, self.reach, self.interrupts, quiet=self.run.quiet, meter=meter
-                ):
+                    sweep, self.reach, self.interrupts,
+                    quiet=self.run.quiet, meter=meter, outputs=self.outputs_of(sweep.result),
+                ):  # fmt: skip
                     pass
                 found += ((sweep.file.path, sweep.result),)
                 if kind == "insert":

@@ -59,6 +59,7 @@ runpy.run_path(script, run_name="__main__")
     [
         (["insert", "--target=sqlite", "--data=rows.parquet", "--workers=1"], "pyarrow"),
         (["cleanup"], "kubernetes"),
+        (["insert", "--target=sqlite", "--metrics-out=otlp"], "opentelemetry"),
     ],
 )
 def test_a_command_ends_with_one_line(tmp_path, arguments, blocked):

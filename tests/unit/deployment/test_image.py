@@ -30,7 +30,7 @@ NOT_IN_THE_IMAGE = {
 IN_THE_IMAGE = (
     "",
     *("arangodb", "cassandra", "elasticsearch", "influxdb", "iotdb", "kubernetes", "mongodb"),
-    *("mysql", "pages", "postgres", "quasardb", "questdb"),
+    *("mysql", "otlp", "pages", "postgres", "quasardb", "questdb"),
 )
 DOCKERFILE = (SIMULATOR / "Dockerfile").read_text()
 # Imports what it is given, with the packages blocked that follow.

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from iotbench.output.live.metrics import FAMILIES, MetricsFile, lines_of, problem_with
+from iotbench.output.live.metrics import MetricsFile, SweepMetrics, problem_with
+from iotbench.output.live.samples import FAMILIES, values_of
 from simulator.protocol.events import AskedSample
 from simulator.protocol.spec import Work
 from tests.unit.output.live.sweeps import RESULT, asked, moments, sample
 
 
 def written(path, found, result=RESULT):
-    with MetricsFile(path, result) as file:
+    with MetricsFile(path) as file:
         for moment in found:
-            file.take(moment)
+            SweepMetrics(file, result).take(moment)
     return {family.name: family for family in text_string_to_metric_families(path.read_text())}
 
 
@@ -62,7 +63,7 @@ def test_inserts_and_queries_of_a_mixed_run_are_series_of_the_same_metrics(tmp_p
 def test_every_metric_is_written_by_some_sample():
     found = [*moments([[sample(active=2)], []]), *moments([[asked()]], Work.QUERY)]
     found[1] = replace(found[1], sweep_left_s=3.0)
-    names = {str(line).partition("{")[0] for moment in found for line in lines_of(moment, RESULT)}
+    names = {str(line).partition("{")[0] for moment in found for line in values_of(moment, RESULT)}
 
     assert {name.removeprefix("iotbench_").removesuffix("_total") for name in names} == {*FAMILIES}
 
@@ -86,18 +87,17 @@ def test_a_sweep_without_a_sample_leaves_an_empty_exposition(tmp_path):
 
 
 def test_what_is_measured_is_in_the_file_at_once(tmp_path):
-    with MetricsFile(tmp_path / "m", RESULT) as file:
+    with MetricsFile(tmp_path / "m") as file:
         for moment in moments([[sample()]]):
-            file.take(moment)
+            SweepMetrics(file, RESULT).take(moment)
         assert "iotbench_rows_total{" in (tmp_path / "m").read_text()
 
 
 def test_a_full_disk_is_one_warning(capsys):
     full = Path("/dev/full")
-    file = MetricsFile(full, RESULT)
-    with file:
+    with MetricsFile(full) as file:
         for moment in moments([[sample(), sample(1001.0)]]):
-            file.take(moment)
+            SweepMetrics(file, RESULT).take(moment)
 
     assert capsys.readouterr().err == (
         "warning: --metrics-out: /dev/full: No space left on device\n"

@@ -1,48 +1,26 @@
 """`--metrics-out URL`: a server gets every sample; one that fails costs a warning, and no time."""
 
-import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from iotbench.output.live import metrics
-from iotbench.output.live.metrics import MetricsPush, problem_with
+from iotbench.output.live import push
+from iotbench.output.live.metrics import SweepMetrics, problem_with
+from iotbench.output.live.push import MetricsPush, TextSender
 from simulator.redaction import hide_urls
+from tests.unit.output.live.receivers import receiving
 from tests.unit.output.live.sweeps import RESULT, moments, sample
-
-
-@contextmanager
-def receiving(*statuses):
-    """Serve requests with these statuses, the last one again and again; yield URL and bodies."""
-    bodies, waiting = [], [*statuses]
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            bodies.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            self.send_response(waiting.pop(0) if len(waiting) > 1 else waiting[0])
-            self.send_header("Content-Length", "5")
-            self.end_headers()
-            self.wfile.write(b"a\nb c")
-
-        def log_message(self, *arguments):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", bodies
-        server.shutdown()
 
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
-    monkeypatch.setattr(metrics, "_EVERY_S", 0.05)
+    monkeypatch.setattr(push, "_EVERY_S", 0.05)
 
 
 def pushed(url, samples, pause_s=0.0):
-    with MetricsPush(url, RESULT) as output:
+    with MetricsPush(TextSender(url)) as writer:
+        output = SweepMetrics(writer, RESULT)
         for moment in moments([samples]):
             output.take(moment)
             time.sleep(pause_s)
@@ -52,8 +30,8 @@ def rows_in(bodies):
     """Every value of the rows, with its time."""
     return [
         (each.value, each.timestamp)
-        for body in bodies
-        for family in text_string_to_metric_families(body)
+        for received in bodies
+        for family in text_string_to_metric_families(received.body.decode())
         for each in family.samples
         if each.name == "iotbench_rows_total"
     ]
@@ -103,6 +81,7 @@ def test_nobody_there_is_one_warning_and_takes_no_time(capsys):
     assert time.monotonic() - began_s < 3
     assert capsys.readouterr().err == (
         "warning: --metrics-out: http://127.0.0.1:9: no answer (ConnectionError); the run goes on\n"
+        "warning: --metrics-out: http://127.0.0.1:9: the last 5 samples were not sent\n"
     )
 
 
