@@ -12,6 +12,7 @@ import pytest
 import yaml
 from kubernetes import client
 
+from iotbench.output.live.metrics import problem_with
 from tests import ROOT
 from tests.chart.harness import CHART, NIGHTLY, container, one
 
@@ -162,6 +163,7 @@ def test_the_command_gets_the_files_that_are_given_and_a_folder_for_each_job(nig
     assert container(pod_of(nightly()))["args"] == [
         "--output=/results/$(JOB)",
         "--image=iot-database-benchmark:0.1.0",
+        "--metrics-out=otlp+http://otel-collector.monitoring:4318",
         "--namespace=default",
     ]
 
@@ -273,3 +275,14 @@ def test_a_release_with_too_long_a_name_is_refused(helm):
     [message] = helm.refusal({}, base=NIGHTLY, release="n" * 53)
 
     assert message.endswith("which has at most 52 characters: choose a shorter name")
+
+
+def test_metrics_go_where_an_option_says_with_headers_of_a_secret(nightly, monkeypatch):
+    (main,) = pod_of(nightly())["spec"]["containers"]
+    (place,) = [each for each in main["args"] if each.startswith("--metrics-out=")]
+    variables = {each["name"]: each for each in main["env"]}
+    headers = variables["OTEL_EXPORTER_OTLP_HEADERS"]["valueFrom"]
+
+    assert headers == {"secretKeyRef": {"name": "otel", "key": "headers"}}
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20Zx9Qw7Kp")
+    assert not problem_with(place.partition("=")[2])
