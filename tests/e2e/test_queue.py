@@ -21,6 +21,7 @@ from tests.e2e.vendors import Module
 KUEUE = Operator("kueue", "sigs.k8s.io/kueue", version="0.17.0", package="cmd/kueue")
 QUEUE = "benchmarks"
 LABEL = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
 QUEUED = rf"--set=commonLabels.kueue\.x-k8s\.io/queue-name={QUEUE}"
 QUICK = ("--target=postgresql", "--runs=1", "--batch=1000", "--num-inserts=2000", QUEUED)
 HARMLESS = {
@@ -59,23 +60,21 @@ def kueue(kube: Kubernetes) -> Iterator[None]:
 
 
 @pytest.fixture
-def queue(kueue: None, bench: Namespace) -> Iterator[Callable[[str], None]]:  # noqa: ARG001
-    """Create the queue of the namespace, with a quota of CPUs."""
+def queue(kueue: None, bench: Namespace) -> Iterator[Callable[..., None]]:  # noqa: ARG001
+    """Create or change the queue of the namespace, with a quota of CPUs and policies."""
     name = f"{QUEUE}-{bench.name}"
 
-    def create(cpus: str) -> None:
+    def create(cpus: str, **policies: Any) -> None:
         quotas = [{"name": "cpu", "nominalQuota": cpus}, {"name": "memory", "nominalQuota": "64Gi"}]
         flavors = [{"name": name, "resources": quotas}]
         groups = [{"coveredResources": ["cpu", "memory"], "flavors": flavors}]
         specs: list[tuple[str, str, dict[str, Any]]] = [
             ("ResourceFlavor", name, {}),
-            ("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": groups}),
+            ("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": groups, **policies}),
             ("LocalQueue", QUEUE, {"clusterQueue": name}),
         ]
         for kind, each, spec in specs:
-            made = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": kind, "spec": spec}
-            given = json.dumps({**made, "metadata": {"name": each}})
-            bench.kubectl("apply", "--filename=-", given=given)
+            bench.kubectl("apply", "--filename=-", given=written(kind, each, spec=spec))
 
     yield create
     for each in (f"localqueue/{QUEUE}", f"clusterqueue/{name}", f"resourceflavor/{name}"):
@@ -83,8 +82,8 @@ def queue(kueue: None, bench: Namespace) -> Iterator[Callable[[str], None]]:  # 
 
 
 @pytest.fixture
-def other(bench: Namespace) -> Iterator[Callable[[], None]]:
-    """Start a Job that uses a CPU of the queue."""
+def other(bench: Namespace) -> Iterator[Callable[..., None]]:
+    """Start a Job that uses a CPU of the queue, with a priority above that of a run or not."""
     image = bench.kube.image or "docker.io/library/iot-database-benchmark:0.1.0"
     command = ["python", "-c", "import time; time.sleep(600)"]
     container = {"name": "other", "image": image, "command": command, **HARMLESS}
@@ -96,19 +95,30 @@ def other(bench: Namespace) -> Iterator[Callable[[], None]]:
         "containers": [container],
         "terminationGracePeriodSeconds": 0,
     }  # fmt: skip
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "other", "labels": {LABEL: QUEUE}},
-        "spec": {"template": {"spec": pod}},
-    }
+    urgent = f"urgent-{bench.name}"
 
-    def start() -> None:
+    def start(*, first: bool = False) -> None:
+        labels = {LABEL: QUEUE, **({PRIORITY: urgent} if first else {})}
+        job = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "other", "labels": labels},
+            "spec": {"template": {"spec": pod}},
+        }
+        given = written("WorkloadPriorityClass", urgent, value=1000)
+        bench.kubectl("apply", "--filename=-", given=given)
         bench.kubectl("apply", "--filename=-", given=json.dumps(job))
         waited("it is admitted", lambda: bench.json("job/other")["status"].get("active"))
 
     yield start
-    bench.kubectl("delete", "job/other", "--ignore-not-found")
+    for each in ("job/other", f"workloadpriorityclass/{urgent}"):
+        bench.kubectl("delete", each, "--ignore-not-found")
+
+
+def written(kind: str, name: str, **content: Any) -> str:
+    """Return an object of Kueue."""
+    made = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": kind, "metadata": {"name": name}}
+    return json.dumps({**made, **content})
 
 
 def workloads(namespace: Namespace) -> list[str]:
@@ -120,7 +130,7 @@ def events(namespace: Namespace, reason: str) -> str:
 
 
 def test_a_sweep_is_admitted_run_by_run_and_its_workloads_are_removed(
-    cli: ClusterLine, queue: Callable[[str], None]
+    cli: ClusterLine, queue: Callable[..., None]
 ) -> None:
     queue("1")
     done = cli.insert(*QUICK, "--workers=1,2")
@@ -133,7 +143,7 @@ def test_a_sweep_is_admitted_run_by_run_and_its_workloads_are_removed(
 
 
 def test_a_run_waits_for_the_quota_that_it_names(
-    cli: ClusterLine, queue: Callable[[str], None], other: Callable[[], None]
+    cli: ClusterLine, queue: Callable[..., None], other: Callable[..., None]
 ) -> None:
     queue("1")
     other()
@@ -148,7 +158,7 @@ def test_a_run_waits_for_the_quota_that_it_names(
 
 
 def test_workers_that_the_queue_does_not_admit_end_the_run_with_the_reason(
-    cli: ClusterLine, queue: Callable[[str], None]
+    cli: ClusterLine, queue: Callable[..., None]
 ) -> None:
     queue("250m")
     cli.program = SHORT_LIVED
@@ -160,6 +170,33 @@ def test_workers_that_the_queue_does_not_admit_end_the_run_with_the_reason(
     assert "insufficient unused quota for cpu" in cause
     assert "take fewer workers" in cause
     waited("its workloads are gone", lambda: not workloads(cli.namespace))
+
+
+def test_a_run_whose_queue_is_drained_says_so_and_is_removed(
+    cli: ClusterLine, queue: Callable[..., None]
+) -> None:
+    queue("1")
+    process = cli.inserting(QUEUED, workers=2)
+    queue("1", stopPolicy="HoldAndDrain")
+    done = cli.finish(process)
+    assert done.code == 1, done.out
+    stopped = r"the queue stopped the (collector|worker) Job: The ClusterQueue is stopped"
+    assert re.match(stopped, cli.result()["cause"]), done.err
+    waited("its workloads are gone", lambda: not workloads(cli.namespace))
+
+
+def test_a_run_whose_workers_make_room_for_a_higher_priority_says_so_and_is_removed(
+    cli: ClusterLine, queue: Callable[..., None], other: Callable[..., None]
+) -> None:
+    # Beside the other Job there is room for the collector or one of the workers only.
+    queue("1100m", preemption={"withinClusterQueue": "LowerPriority"})
+    process = cli.inserting(QUEUED, workers=2)
+    other(first=True)
+    done = cli.finish(process)
+    assert done.code == 1, done.out
+    stopped = "the queue stopped the worker Job: Preempted to accommodate a workload"
+    assert cli.result()["cause"].startswith(stopped), done.err
+    waited("only the other workload is left", lambda: len(workloads(cli.namespace)) == 1)
 
 
 def test_a_queue_that_does_not_exist(cli: ClusterLine) -> None:
