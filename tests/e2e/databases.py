@@ -6,6 +6,7 @@ tests use; on any other cluster they are those that the manifests and values nam
 
 import os
 import re
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +19,11 @@ from tests.servers import SERVERS, packages
 
 DBINSTALL = ROOT / "dbinstall"
 BY_HAND = "E2E_BY_HAND"
-"""A folder with what is in no registry, from the vendors' sites: charts and distributions."""
+"""A folder with what a registry lacks: vendors' charts, distributions and operators."""
 LAB_VALUES = "values-lab.yaml"
 BENCH_VALUES = "values-bench.yaml"
+BENCH_CPUS = 'cpu: "8"'
+"""What a server of the profile bench asks for; a node of the test cluster has fewer."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 
 
@@ -48,7 +51,8 @@ class Operator:
 
     def build(self) -> Path:
         """Build the image, unless there is one of the same content; return the archive."""
-        folder = packages.install(self.name, self.version, self._compile)
+        given = by_hand(f"{self.name}-{self.version}")
+        folder = given or packages.install(self.name, self.version, self._compile)
         context = f"--build-context=server={folder}"
         base = base_image("libzstd1")
         return built(self.image, image_folder(self.name), base, context, version=self.version)
@@ -87,8 +91,12 @@ class Database:
     """Database on whose image this one builds, instead of on packages."""
     operator: Operator | None = None
     """Operator that the section installs first."""
+    version: tuple[str, str] | None = None
+    """A text of its manifest, and the same text with the version of the image built here."""
     open_files: int = 0
-    """The lowest limit of open files with which its server starts."""
+    """The lowest limit of open files with which its server starts, if not with `lenient`."""
+    lenient: tuple[str, str] | None = None
+    """A text of its manifest, and the same text with settings that allow a lower limit."""
     options: tuple[str, ...] = ()
     """Options of the benchmark's command line."""
 
@@ -136,6 +144,17 @@ class Database:
         changed, count = re.subn(r"\bimage: \S+", f"image: {image}", self.manifest_text())
         assert count == 1
         return changed
+
+    def manifest_here(self) -> str:
+        """Return the manifest for the image built here and for the limits of this machine."""
+        _, open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        text = self.manifest_text()
+        lenient = self.lenient if open_files < self.open_files else None
+        for before, after in filter(None, (self.version, lenient)):
+            assert text.count(before) == 1, before
+            text = text.replace(before, after)
+        cpus = max(1, (os.cpu_count() or 1) // 2)
+        return text.replace(BENCH_CPUS, f'cpu: "{cpus}"')
 
     def commands(self) -> tuple[str, str]:
         """Return the README's commands that install and check the database, and those to remove it.
@@ -260,6 +279,21 @@ DATABASES = (
         operator=Operator(
             "eck-operator", "github.com/elastic/cloud-on-k8s/v3", version="3.5.0", package="cmd"
         ),
+        version=("\nversion: 9.5.3\n", f"\nversion: {SERVERS['elasticsearch'].version}\n"),
+        # Elasticsearch checks limits only if other nodes can reach it.
         open_files=65_535,
+        lenient=("    config:\n", "    config:\n      transport.host: 127.0.0.1\n"),
+    ),
+    replace(
+        POSTGRESQL,
+        manifest=LAB_VALUES,
+        section="CloudNativePG",
+        operator=Operator(
+            "cloudnative-pg",
+            "github.com/cloudnative-pg/cloudnative-pg",
+            version="1.30.1",
+            package="cmd/manager",
+        ),
+        version=("postgresql:18.6-standard-trixie", "postgresql:15"),
     ),
 )

@@ -1,8 +1,8 @@
 """Databases for a test: installed by the commands of a README, or on this machine."""
 
+import difflib
 import os
 import re
-import resource
 import shutil
 import socket
 import subprocess
@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
 from tests.e2e import vendors
 from tests.e2e.databases import Database
 from tests.e2e.harness import Kubernetes, Namespace, report
@@ -21,31 +19,22 @@ from tests.e2e.images import script
 from tests.faults.proxy import Proxy
 from tests.servers import SERVERS
 
-BENCH_CPUS = 'cpu: "8"'
-"""What a server of the profile bench asks for; a node of the test cluster has fewer."""
-_IMAGE = re.compile(r'\bimage: "?([^\s"]+)')
+_IMAGE = re.compile(r'\bimage(?:Name)?: "?([^\s"]+)')
 _LOOPBACK = re.compile(r"(?<![\w.-])(localhost|127(\.\d+){3})(?![\w.-])")
 
 
 def commands_in(namespace: Namespace, database: Database, folder: Path) -> Callable[[str], str]:
     """Load a database's image; return what runs commands of its README in the namespace."""
     kube = namespace.kube
-    _, open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if kube.own and open_files < database.open_files:
-        pytest.skip(
-            f"{database.name} needs a limit of {database.open_files} open files; here it is"
-            f" {open_files} at most"
-        )
     files = folder / "dbinstall"
     shutil.copytree(database.folder, files)
-    manifest = files / database.manifest
-    if kube.own and BENCH_CPUS in manifest.read_text():
-        cpus = max(1, (os.cpu_count() or 1) // 2)
-        manifest.write_text(manifest.read_text().replace(BENCH_CPUS, f'cpu: "{cpus}"'))
-        report(f"e2e: {database.id} with {cpus} of its 8 CPUs")
-    if kube.own and database.server:
-        version = f"version: {SERVERS[database.server].version}"
-        manifest.write_text(re.sub(r"(?m)^version: .*", version, manifest.read_text()))
+    if kube.own:
+        manifest = database.manifest_here()
+        (files / database.manifest).write_text(manifest)
+        lines = database.manifest_text().splitlines(), manifest.splitlines()
+        for line in difflib.ndiff(*lines):
+            if line.startswith(("+", "-")):
+                report(f"e2e: {database.id}: {line}")
     config = folder / "kubeconfig"
     words = ("config", "view", "--raw", "--minify", "--flatten")
     config.touch(mode=0o600)
