@@ -33,6 +33,8 @@ WORDS = [
     "reproduce {}",
     "show {}",
     "compare {} {}",
+    "history --output {}",
+    "results copy {} {}",
     "run {}",
     "{}",
 ]
