@@ -17,6 +17,7 @@ from iotbench.config.targets.advice import SUFFIX
 from iotbench.machine.machine import this_machine
 from iotbench.plans.record import FAILED, PlanRecord
 from simulator.errors import Interrupted, counted
+from simulator.protocol.verdict import Status
 from tests.published import (
     BUNDLE,
     LEFT_OUT,
@@ -195,8 +196,15 @@ def _list_records(plan: str) -> list[Path]:
     """Return the record of each target: the one measured here if it is done, or the published."""
     known = {target: path for target, (path, _) in published(plan).items()}
     wanted = known_targets(plan)
-    done = [target for target in wanted if _is_done(target, plan)]
-    known |= {target: found[0] for target in done if (found := measured(target, plan))}
+    for target in wanted:
+        if not _is_done(target, plan) or not (found := measured(target, plan)):
+            continue
+        wrong = [item.setting for item in found[1].items if item.verdict == Status.MISMATCH]
+        if wrong:  # `publish` refuses it
+            settings = ", ".join(dict.fromkeys(wrong))
+            print(f"{target}: not published: {settings} has the verdict mismatch", file=sys.stderr)
+        else:
+            known[target] = found[0]
     return [known[target] for target in wanted if target in known]
 
 

@@ -102,7 +102,7 @@ def _describe(entry: Entry, each: PageResult, outages: Sequence[Outage]) -> Line
             "Acknowledged": (f"{acknowledged:,}", each.link),
             "Lost": (count("lost"), each.link),
             "Uncertain: stored, not": (count("present", "absent"), each.link),
-            "Stored twice, never sent": (count("doubled", "foreign"), each.link),
+            "Stored in part, twice, never sent": (count("torn", "doubled", "foreign"), each.link),
         }
     again = sum(run.metrics.retried for run in each.done if run.metrics)
     cells["Batches retried"] = f"{again:,}", each.link

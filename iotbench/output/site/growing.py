@@ -78,7 +78,7 @@ def _list_grown(entry: Entry) -> Iterator[_Grown]:
     for each in entry.results:
         is_search = each.repeated and each.repeated.is_search
         count = series_of(each.result) if each.result.kind == "insert" and not is_search else 0
-        if not count or not list_rates(each):
+        if not count or not min(list_rates(each), default=0):
             continue
         record = str(each.repeated.record) if each.repeated else ""
         options = each.result.configuration
@@ -168,7 +168,7 @@ def _list_steps(each: PageResult) -> list[tuple[int, list[float]]]:
     """Return the rows in the tables before each step, and the rate of the step in each repeat."""
     names = {row.place.level or 0: row.place.name for row in each.summary.rows}
     found = [(level, list_values(each, RATE, name)) for level, name in sorted(names.items())]
-    return [(level, rates) for level, rates in found if rates]
+    return [(level, rates) for level, rates in found if min(rates, default=0)]
 
 
 def _describe_steps(
