@@ -11,7 +11,7 @@ _CONSEQUENCES = (
     "failed: not every sweep ended; see the results below",
     "interrupted: not every sweep ended; see the results below",
     "running: not every sweep ended; see the results below",
-    "incomplete: rows of unknown outcome are missing",
+    "incomplete: rows are missing, of unknown outcome or lost as the server announces",
     "unknown: not everything could be verified",
     "not checked: the answers to own queries have no known truth",
     "not verified: verification was switched off",
