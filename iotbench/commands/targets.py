@@ -2,12 +2,11 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import click
-from rich.table import Table
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt
@@ -17,11 +16,10 @@ from iotbench.config.targets import config as configuration
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.config.targets.packages import missing_packages
 from iotbench.machine.streams import print_out, say, width_of
-from iotbench.machine.tables import draw, measure, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from simulator.modules.contract import Database
 from simulator.modules.evidence import evidence
 
-_NAMES = ("Target",)
 _PLACES = {"local": "here", "kubernetes": "cluster"}
 _BROKEN = "broken"
 _MARK = "*"
@@ -67,61 +65,48 @@ def targets(*, name: str | None, options: _Options) -> None:
     if options.form == "json":
         say(json.dumps(rows, indent=1))
         return
-    width = width_of(sys.stdout)
-    hints = [*_HINTS, *(f"broken: {why}" for why in broken.values())]
-    print_out(draw(_details(rows[0]) if name else [_overview(rows, width), *hints], width))
+    hints = ["", *_HINTS, *(f"broken: {why}" for why in broken.values())]
+    print_out(
+        draw(_details(rows[0]) if name else ["", _overview(rows), "", *hints], width_of(sys.stdout))
+    )
 
 
-def _table(*titles: str) -> Table:
-    table = new_table(show_edge=True, padding=(0, 1))
-    for title in titles:
-        table.add_column(title, overflow="fold", no_wrap=title in _NAMES)
-    return table
-
-
-def _overview(rows: list[dict[str, Any]], width: int) -> Table:
-    """Return a table with a line per module; drop columns on the right of a wide table."""
+def _overview(rows: list[dict[str, Any]]) -> Table:
+    """Return a table with a line per module."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["module"], row["runner"]), []).append(row)
-    titles = ["Targets", "Verified on", "Runs", "Needs"]
-    while True:
-        table = _table(*titles)
-        for (module, runner), (first, *others) in groups.items():
-            named = [row["target"] for row in (first, *others)]
-            advised = {name + SUFFIX for name in named} & {*named}
-            names = ", ".join(
-                name + _MARK * (name + SUFFIX in advised) for name in named if name not in advised
-            )
-            state = _BROKEN if module == _BROKEN else first["verified_on"]
-            cells = (names, state, _PLACES.get(runner, runner), first["needs"])
-            table.add_row(*cells[: len(titles)])
-        for column in table.columns:
-            words = (word for cell in column.cells for word in str(cell).split())
-            column.min_width = max(map(len, words), default=0)
-        separators = len(titles) + 1  # the measurement leaves them out
-        if measure(table).minimum + separators <= width or len(titles) == 1:
-            return table
-        titles.pop()
+    table = Table(quiet=True)
+    table.add_column("Targets", Cells.TEXT)
+    table.add_column("Verified on", Cells.TEXT, drop=3)
+    table.add_column("Runs", Cells.TEXT, drop=2)
+    table.add_column("Needs", Cells.TEXT, drop=1)
+    for (module, runner), (first, *others) in groups.items():
+        named = [row["target"] for row in (first, *others)]
+        advised = {name + SUFFIX for name in named} & {*named}
+        names = ", ".join(
+            name + _MARK * (name + SUFFIX in advised) for name in named if name not in advised
+        )
+        state = _BROKEN if module == _BROKEN else first["verified_on"]
+        table.add_row(names, state, _PLACES.get(runner, runner), first["needs"])
+    return table
 
 
-def _details(row: dict[str, Any]) -> Iterator[Table]:
+def _details(row: dict[str, Any]) -> Iterator[Table | str]:
     """Yield tables with everything that is known about one target."""
-    facts = _table("Target", row["target"])
-    for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
-        facts.add_row(label.replace("_", " "), row[label])
-    for limit in row["limits"]:
-        facts.add_row("limit", limit)
-    yield facts
-    for title, key in (("Insert mode", "insert_modes"), ("Primary key", "primary_keys")):
-        table = _table(title, "What it is")
-        for pair in row[key].items():
-            table.add_row(*pair)
-        yield table
-    options = _table("Option", "Meaning")
-    for pair in row["options"].items():
-        options.add_row(*pair)
-    yield options
+    facts = ("module", "runner", "verified_on", "after_kill", "acknowledged")
+    known = [(label.replace("_", " "), row[label]) for label in facts]
+    yield from _describe("Target", row["target"], [*known, *(("limit", e) for e in row["limits"])])
+    yield from _describe("Insert mode", "What it is", row["insert_modes"].items())
+    yield from _describe("Primary key", "What it is", row["primary_keys"].items())
+    yield from _describe("Option", "Meaning", row["options"].items())
+
+
+def _describe(title: str, meaning: str, pairs: Iterable[tuple[str, str]]) -> Iterator[Table | str]:
+    table = Table(title, meaning)
+    for pair in pairs:
+        table.add_row(*pair)
+    yield from ("", table)
 
 
 @cache

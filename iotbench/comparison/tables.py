@@ -17,13 +17,11 @@ from iotbench.comparison.statistics import noise_of
 from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import escape_markdown, markdown_table
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
-_NAME_WIDTH = 12
-"""Maximum width of the column with names; longer names are wrapped."""
 FORMATS = ("table", "json", "markdown")
 
 
@@ -62,33 +60,25 @@ def _has_workers(comparison: Comparison) -> bool:
     return comparison.subject.name in ("query", "stage") and len(counts) > 1
 
 
-def _list_headings(comparison: Comparison) -> list[tuple[str, bool]]:
-    """Return the titles of the columns, and whether their cells are text."""
+def _list_headings(comparison: Comparison) -> list[tuple[str, Cells, int]]:
+    """Return the titles of the columns, what they hold, and the order in which they are dropped."""
     subject = comparison.subject
     return [
-        (subject.title, subject.is_named),
-        *[("Workers", False)] * _has_workers(comparison),
-        ("Figure", True),
-        ("Base", False),
-        ("Other", False),
-        ("Change", False),
-        ("Interval", False),
-        ("Judgement", True),
+        (subject.title, Cells.NAME if subject.is_named else Cells.FIGURE, 0),
+        *[("Workers", Cells.FIGURE, 0)] * _has_workers(comparison),
+        ("Figure", Cells.NAME, 0),
+        ("Base", Cells.FIGURE, 2),
+        ("Other", Cells.FIGURE, 2),
+        ("Change", Cells.FIGURE, 0),
+        ("Interval", Cells.FIGURE, 1),
+        ("Judgement", Cells.TEXT, 0),
     ]
 
 
 def _format_table(comparison: Comparison, width: int) -> str:
-    table = new_table()
-    least = min(max(len(row.place.name) for row in comparison.rows), _NAME_WIDTH)
-    headings = _list_headings(comparison)
-    for number, (title, is_text) in enumerate(headings):
-        table.add_column(
-            title,
-            justify="left" if is_text else "right",
-            overflow="fold",
-            no_wrap=not is_text or number == len(headings) - 1,
-            min_width=None if number else least,
-        )
+    table = Table()
+    for title, holds, drop in _list_headings(comparison):
+        table.add_column(title, holds, drop=drop)
     for row in comparison.rows:
         for cells in _format_cells(comparison, row):
             table.add_row(*cells)
@@ -99,9 +89,9 @@ def _format_table(comparison: Comparison, width: int) -> str:
 def _format_markdown(comparison: Comparison, _width: int) -> str:
     headings = _list_headings(comparison)
     rows = (cells for row in comparison.rows for cells in _format_cells(comparison, row))
-    numbers = {title for title, is_text in headings if not is_text}
+    numbers = {title for title, holds, _ in headings if holds is Cells.FIGURE}
     lines = ["  \n".join(map(escape_markdown, _describe_sides(comparison))), ""]
-    lines += markdown_table([title for title, _ in headings], rows, numbers)
+    lines += markdown_table([title for title, *_ in headings], rows, numbers)
     lines += ["", *(f"- {escape_markdown(line)}" for line in _list_notes(comparison))]
     return "".join(f"{line}\n" for line in lines)
 

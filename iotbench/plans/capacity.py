@@ -10,12 +10,10 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any, Literal
 
-from rich.table import Table
-
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
 from iotbench.machine.machine import Machine
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.results.command import GivenCommand
 from iotbench.results.result import FileBeside
 from simulator.frozen import Frozen
@@ -260,13 +258,13 @@ def format_record(record: Capacity, path: str, width: int) -> str:
 
 
 def _draw_curve(record: Capacity) -> Table:
-    table = new_table()
+    table = Table()
     unit = record.of.unit
-    titles = [f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms"]
-    titles += ["Unsent", "Client", "Held"]
-    for title in titles:
-        table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
-    table.add_column("Reached first", vertical="bottom")
+    ranked = {f"Rate\n{unit}": 0, f"Reached\n{unit}": 0, "p50\nms": 1, "p99\nms": 4}
+    ranked |= {"Unsent": 3, "Client": 2, "Held": 0}
+    for title, drop in ranked.items():
+        table.add_column(title, drop=drop)
+    table.add_column("Reached first", Cells.TEXT)
     for rate in sorted(record.rates, key=lambda rate: rate.rate_per_s):
         table.add_row(
             f"{rate.rate_per_s:,.0f}",

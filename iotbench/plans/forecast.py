@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.table import Table
-
 from iotbench.config.input.quantities import format_time
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.measurements.shared.plan import PlannedRun, estimate_s, rows_of
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan
@@ -141,9 +139,9 @@ def _draw_targets(found: Sequence[Forecast]) -> Table:
 
 
 def _new_table(*titles: str) -> Table:
-    table = new_table()
+    table = Table()
     for title in titles:
-        table.add_column(title, justify="left" if title == titles[0] else "right")
+        table.add_column(title, Cells.NAME if title == titles[0] else Cells.FIGURE)
     return table
 
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from rich.table import Table
-
 from iotbench.figures.figures import FIGURES, spread_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.machine.program import command_line
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.plans.lines import warnings_of, within_of
 from iotbench.plans.record import FAILED, PlanLine, PlanRecord
 from iotbench.plans.settings import Sought
@@ -20,15 +18,17 @@ _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 _FIXED = ("repeats", "shards", "batches")
 """Keys of settings with a fixed number of repeats."""
+_DROP_REPEATS, _DROP_SPREAD, _DROP_OTHER = 2, 4, 6
+"""Order in which a narrow table drops columns without an order of their figures."""
 
 
 def format_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
     lines = record.lines
     inserts = _draw_inserts(lines)
-    asked = _draw_rows("Query", "", _QUERIES, lines, judged=not inserts.row_count)
-    mixed = _draw_rows("Load", "mixed_", _MIXED, lines)
-    changed = _draw_rows("Change", "change_", _CHANGED, lines)
+    asked = _draw_rows("query", "", _QUERIES, lines, judged=not inserts.row_count)
+    mixed = _draw_rows("load", "mixed_", _MIXED, lines)
+    changed = _draw_rows("change", "change_", _CHANGED, lines)
     tables = [part for table in (inserts, asked, mixed, changed) if table.row_count
               for part in (table, "")]  # fmt: skip
     ends = [f"result file: {path}"]
@@ -38,8 +38,7 @@ def format_record(record: PlanRecord, path: str, width: int) -> str:
 
 
 def _draw_inserts(lines: Sequence[PlanLine]) -> Table:
-    titles = ("Target", "Repeats", *_list_titles(_INSERTS), "Spread", "Verdict")
-    table = _new_table(lines, *titles)
+    table = _new_table(lines, "workers", _INSERTS, judged=True)
     is_asking = any(map(_name_rows, lines)) and not any("rows_per_s" in e.measures for e in lines)
     before = ""
     for line in [] if is_asking else lines:
@@ -59,19 +58,18 @@ def _name_rows(line: PlanLine, prefix: str = "", figures: Sequence[str] = _QUERI
 
 
 def _draw_rows(
-    title: str,
+    subject: str,
     prefix: str,
     figures: Sequence[str],
     lines: Sequence[PlanLine],
     *,
     judged: bool = False,
 ) -> Table:
-    """Return a table with a line for each query, load or change on each target.
+    """Return a table with a line for each query, load or change (`subject`) on each target.
 
     The spread is of the first figure. `judged`: add a column with the verdict.
     """
-    titles = (title, "Target", "Repeats", *_list_titles(figures), "Spread")
-    table = _new_table(lines, *titles, *["Verdict"] * judged)
+    table = _new_table(lines, subject, figures, judged=judged)
     for setting in dict.fromkeys(line.setting for line in lines):
         own = [line for line in lines if line.setting == setting]
         names = dict.fromkeys(name for line in own for name in _name_rows(line, prefix, figures))
@@ -96,19 +94,22 @@ def _has_settings(lines: Sequence[PlanLine]) -> bool:
     return len({line.setting for line in lines}) > 1
 
 
-def _new_table(lines: Sequence[PlanLine], *titles: str) -> Table:
-    table = new_table()
-    for title in (*["Setting"] * _has_settings(lines), *titles):
-        is_text = title in {"Setting", "Target", "Query", "Load", "Change", "Verdict"}
-        table.add_column(
-            title, justify="left" if is_text else "right", vertical="bottom", overflow="fold",
-            no_wrap=not is_text or title == "Verdict",
-        )  # fmt: skip
+def _new_table(
+    lines: Sequence[PlanLine], subject: str, figures: Sequence[str], *, judged: bool
+) -> Table:
+    """Return an empty table; figures give way in the order that they declare."""
+    table = Table()
+    named = [] if subject == "workers" else [subject.capitalize()]
+    for title in (*["Setting"] * _has_settings(lines), *named, "Target"):
+        table.add_column(title, Cells.NAME)
+    table.add_column("Repeats", drop=_DROP_REPEATS)
+    for name in figures:
+        figure = FIGURES[name]
+        table.add_column(two_lines(figure.title), drop=figure.columns.get(subject, _DROP_OTHER))
+    table.add_column("Spread", drop=_DROP_SPREAD)
+    if judged:
+        table.add_column("Verdict", Cells.TEXT)
     return table
-
-
-def _list_titles(figures: Sequence[str]) -> list[str]:
-    return [two_lines(FIGURES[name].title) for name in figures]
 
 
 def _format_mean(name: str, values: Sequence[float]) -> str:

@@ -1,9 +1,8 @@
 """Lists results, with an entry for each file: as a table that fits a width, JSON or CSV."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -13,6 +12,7 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
 from iotbench.figures.verdicts import level_of, verdict_of
 from iotbench.machine.cleaning import csv_text
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.measurements import kind_of, summary_of
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName
@@ -25,7 +25,6 @@ from simulator.frozen import Frozen
 from simulator.protocol.verdict import VerifyMode
 
 _LONGEST_PROBLEM = 300
-_BLANKS = "  "
 _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -135,25 +134,6 @@ def _changed(path: Path) -> datetime:
     return datetime.fromtimestamp(changed_s, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    title: str
-    write: Callable[[ResultEntry, datetime], str]
-    drop: int = 0
-    """Position in the order in which a table that is too wide drops columns; 0 means never."""
-
-
-_COLUMNS = (
-    _Column("ID", lambda entry, _: entry.id),
-    _Column("Age", lambda entry, now: age_of(entry.created, now), drop=3),
-    _Column("Target", lambda entry, _: entry.target),
-    _Column("What", lambda entry, _: f"{entry.kind} {entry.what}", drop=2),
-    _Column("Headline", lambda entry, _: _format_headline(entry.headline)),
-    _Column("Verdict", lambda entry, _: describe_verdict(entry.verdict, entry.verify)),
-    _Column("Tags", lambda entry, _: ",".join(entry.tags) or "-", drop=1),
-)
-
-
 def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: int | None) -> str:
     """Return a list of results as a table, JSON or CSV; a width of None means unlimited."""
     if form == "json":
@@ -178,26 +158,26 @@ def _format_headline(head: Head | None) -> str:
 
 
 def _format_table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> str:
-    columns = list(_COLUMNS)
-    if not any(entry.tags for entry in found):
-        columns = [column for column in columns if column.title != "Tags"]
-    shown = {
-        column.title: [column.title, *(column.write(entry, now) for entry in found)]
-        for column in columns
-    }
-    widths = {title: max(map(len, cells)) for title, cells in shown.items()}
-    hidden = []
-    for column in sorted((each for each in columns if each.drop), key=lambda each: each.drop):
-        if width is None or sum(widths.values()) + len(_BLANKS) * (len(widths) - 1) <= width:
-            break
-        del widths[column.title]
-        hidden.append(column.title)
-    padded = ([cell.ljust(size) for cell in shown[title]] for title, size in widths.items())
-    lines = zip(*padded, strict=True)
-    text = "".join(f"{_BLANKS.join(cells).rstrip()}\n" for cells in lines)
-    if hidden:
-        text += f"not shown in {width} columns: {', '.join(hidden)} (--format csv has them)\n"
-    return text
+    table, is_tagged = Table(), any(entry.tags for entry in found)
+    table.add_column("ID", Cells.ID)
+    table.add_column("Age", Cells.ID, drop=3)
+    table.add_column("Target", Cells.NAME)
+    table.add_column("What", Cells.TEXT, drop=2)
+    table.add_column("Headline", Cells.TEXT)
+    table.add_column("Verdict", Cells.TEXT)
+    if is_tagged:
+        table.add_column("Tags", Cells.TEXT, drop=1)
+    for entry in found:
+        table.add_row(
+            entry.id,
+            age_of(entry.created, now),
+            entry.target,
+            f"{entry.kind} {entry.what}",
+            _format_headline(entry.headline),
+            describe_verdict(entry.verdict, entry.verify),
+            *[", ".join(entry.tags) or "-"] * is_tagged,
+        )
+    return draw([table], width)
 
 
 def _record(entry: ResultEntry) -> dict[str, object]:

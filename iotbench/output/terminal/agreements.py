@@ -7,11 +7,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.output.terminal.notes import format_cells, mismatches_of
 from iotbench.results.agreement import Agreement
 from iotbench.results.result import Result
@@ -81,12 +79,12 @@ def _make_content(
 def _list_lines(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None]
 ) -> Iterator[str]:
-    table = new_table()
-    table.add_column("Query", overflow="fold")
-    for title in ("Answers", "Equal", "Rounded", "Differ"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = Table()
+    table.add_column("Query", Cells.NAME)
+    for title, drop in {"Answers": 2, "Equal": 3, "Rounded": 1, "Differ": 0}.items():
+        table.add_column(title, drop=drop)
     for result in results:
-        table.add_column(result.target, no_wrap=True)
+        table.add_column(result.target, Cells.NAME)
     for each in found:
         counts = (each.answers, each.equal, each.rounded, len(each.different))
         shown = ["-"] * 4 if each.problem else [f"{count:,}" for count in counts]
@@ -155,9 +153,7 @@ def _draw_answers(
         answer = by_target.get(result.target)
         equal = [_EQUAL] if first.ok is not None else ["no answer"]
         columns[result.target] = [format_cells(row) for row in answer.rows] if answer else equal
-    table = new_table(padding=(0, 1))
-    for name in columns:
-        table.add_column(name)
+    table = Table(*columns)
     for cells in zip_longest(*columns.values(), fillvalue=""):
         table.add_row(*cells)
     yield from (f"  {line}" for line in _draw(table))

@@ -6,9 +6,6 @@ from dataclasses import fields
 from statistics import fmean
 from typing import Any
 
-from rich.console import JustifyMethod
-from rich.table import Table
-
 from iotbench.comparison.history import Trend
 from iotbench.comparison.sides import differing
 from iotbench.config.options.basic import FORMATS
@@ -16,7 +13,7 @@ from iotbench.figures.figures import Unit
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place
 from iotbench.machine.cleaning import csv_text
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.output.terminal.plots import draw_bar
 from iotbench.store.listing import what_of
 from simulator.errors import counted
@@ -69,11 +66,13 @@ def _describe_changes(changes: Sequence[tuple[str, str, str]]) -> str:
 def _draw_trend(trend: Trend) -> Iterator[Table | str]:
     first, figure, most = trend.sides[0].first, trend.figure, max(trend.values)
     yield f"{first.kind} on {first.target}: {what_of(first)}: {trend.place}"
-    table, notes = new_table(), []
-    for title in ("Time (UTC)", "Result", "", figure.title, "Step", "Changed"):
-        is_number = title in (figure.title, "Step")
-        justify: JustifyMethod = "right" if is_number else "left"
-        table.add_column(title, justify=justify, no_wrap=title != "Changed", overflow="fold")
+    table, notes = Table(), []
+    table.add_column("Time (UTC)", Cells.ID)
+    table.add_column("Result", Cells.ID, drop=3)
+    table.add_column("", Cells.ID, drop=2)
+    table.add_column(figure.title)
+    table.add_column("Step")
+    table.add_column("Changed", Cells.TEXT, drop=1)
     for number, (side, value) in enumerate(zip(trend.sides, trend.values, strict=True)):
         time, changes = f"{side.first.created:%F %H:%M}", _list_changes(trend, number)
         notes += [f"changed {time}: {_describe_changes(changes)}"] if changes else []

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.table import Table
-
 from iotbench.config.input.quantities import format_time
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.plan import PlannedRun, count_prefilled, count_timed
 from iotbench.results.result import Result
@@ -33,10 +31,12 @@ def plan_text(
 
 
 def _list_runs(planned: Sequence[PlannedRun]) -> Table:
-    table = new_table(show_edge=True, padding=(0, 1))
-    titles = ("Run", "Workers", "Repeat", "Tables before", "Rows before", "Prefill", "Rows")
-    for title in titles:
-        table.add_column(title, justify="left" if title == "Tables before" else "right")
+    table = Table()
+    for title in ("Run", "Workers", "Repeat"):
+        table.add_column(title)
+    table.add_column("Tables before", Cells.TEXT)
+    for title in ("Rows before", "Prefill", "Rows"):
+        table.add_column(title)
     for number, each in enumerate(planned, 1):
         spec = each.spec
         before = "dropped, created" if spec.clean else "kept" if spec.dataset.rows else "created"

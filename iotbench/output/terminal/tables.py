@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-from rich.table import Table
 
 from iotbench.figures.figures import FACETS, FIGURES, Unit, unit_of
 from iotbench.figures.numbers import format_value, two_lines
@@ -17,7 +15,7 @@ from iotbench.figures.rows import Row
 from iotbench.figures.summary import Subject, Summary, on_disk_of
 from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of, wrap
-from iotbench.machine.tables import draw, measure, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.notes import (
     answers_of,
@@ -31,10 +29,6 @@ from iotbench.output.terminal.plots import plot_of
 from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
-_FLEXIBLE_WIDTH = 24
-"""Minimum width to which verdicts are wrapped before a column is dropped."""
-_NAME_WIDTH = 40
-"""Maximum length of the name of a query that is not wrapped."""
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
 """Units of figures with minimum, maximum and spread in the record of several runs."""
 _REST = "start,\nend"
@@ -51,7 +45,7 @@ class TerminalColumn:
     drop: int = 0
     """Order in which a narrow table drops columns: the lowest rank goes first, all columns of it
     together; 0: never."""
-    text: bool = False
+    holds: Cells = Cells.FIGURE
 
 
 def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
@@ -63,12 +57,10 @@ def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
 
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
-_NAMES = ("Query", "Load", "Change")
-"""Titles of columns with names; these columns are wrapped only if the names are long."""
-_VERDICT = TerminalColumn("Verdict", lambda row: row.judged, text=True)
+_VERDICT = TerminalColumn("Verdict", lambda row: row.judged, holds=Cells.TEXT)
 _OF_CHECKS = (
-    TerminalColumn("Expected", lambda row: row.expected, text=True),
-    TerminalColumn("Found", lambda row: row.found, text=True),
+    TerminalColumn("Expected", lambda row: row.expected, holds=Cells.TEXT),
+    TerminalColumn("Found", lambda row: row.found, holds=Cells.TEXT),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
 """Subject of a table that shows the number of workers -> `drop` of this column."""
@@ -82,7 +74,8 @@ _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
 def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
     """Yield the columns of a table with this subject."""
     name = subject.name
-    yield TerminalColumn(subject.title, lambda row: row.place.name, text=subject.is_named)
+    holds = Cells.NAME if subject.is_named else Cells.FIGURE
+    yield TerminalColumn(subject.title, lambda row: row.place.name, holds=holds)
     if name in _DROP_WORKERS:
         yield TerminalColumn(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
     shown = [figure for figure in FIGURES.values() if name in figure.columns]
@@ -147,22 +140,18 @@ def _list_parts(
     if result.configuration.get("steps"):
         yield f"Stepsize: {_count_step_rows(result)}"
     summary = summary_of(result)
-    columns, dropped = _fit(summary, width)
-    yield _make_table(summary, columns)
+    yield _make_table(summary, quiet=brief)
     yield ""
-    if dropped and not brief:
-        titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
-        yield f"not shown in {width} columns: {titles} (see them with --format json or csv)"
     yield from plot_of(summary, width) if plotted else ()
     if timings and (table := _draw_timings(result)):
+        yield "seconds"
         yield table
         yield ""
     yield from chain(answers_of(result), plans_of(result), ramps_of(result))
 
 
-def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:
-    """Return the columns that fit a width, and the columns that were dropped."""
-    every = [*columns_of(summary.subject)]
+def _choose(summary: Summary) -> list[TerminalColumn]:
+    """Return the columns that a summary needs."""
     needless: list[str] = []
     if summary.subject.name == "query":
         several = len({row.place.workers for row in summary.rows}) > 1
@@ -170,34 +159,18 @@ def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[Termi
         needless = [_WORKERS] * (not several) + [_SECONDS] * (not staged)
     if summary.subject.name == "load" and all(row.runs < 2 for row in summary.rows):
         needless = [_SPREAD]
-    columns = every = [column for column in every if column.title not in needless]
-    for least in sorted({column.drop for column in every if column.drop}):
-        if measure(_make_table(summary, columns, _FLEXIBLE_WIDTH)).maximum <= width:
-            break
-        columns = [column for column in columns if column.drop != least]
-    return columns, [column for column in every if column not in columns]
+    return [column for column in columns_of(summary.subject) if column.title not in needless]
 
 
-def _make_table(
-    summary: Summary, columns: Sequence[TerminalColumn], flexible_width: int | None = None
-) -> Table:
-    table = new_table()
-    longest = max((len(row.place.name) for row in summary.every), default=0)
+def _make_table(summary: Summary, *, quiet: bool) -> Table:
+    table, columns = Table(quiet=quiet), _choose(summary)
     for column in columns:
-        table.add_column(
-            column.title,
-            justify="left" if column.text else "right",
-            vertical="bottom",
-            overflow="fold",
-            no_wrap=not column.text,
-            min_width=min(longest, _NAME_WIDTH) if column.title in _NAMES else None,
-            max_width=flexible_width if column.title == "Verdict" else None,
-        )
+        table.add_column(column.title, column.holds, drop=column.drop)
     for rows in (summary.rows, summary.totals):
+        table.add_section()
         for row in rows:
             values = ((column, column.value(row)) for column in columns)
             table.add_row(*("-" if value is None else c.write(value) for c, value in values))
-        table.add_section()
     return table
 
 
@@ -206,17 +179,21 @@ def _draw_timings(result: Result) -> Table | None:
     if not runs:
         return None
     names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
-    table = new_table(title="seconds", title_justify="left", show_footer=len(runs) > 1)
-    table.add_column("Run", footer="all")
-    for place, title in enumerate([_REST, *names, "all"]):
-        every = [[*_list_seconds(run, names)][place] for run in runs]
-        table.add_column(
-            title, justify="right", vertical="bottom", overflow="fold",
-            footer=_format_s(sum(each or 0.0 for each in every)),
-        )  # fmt: skip
+    table, titles = Table(), [_REST, *names, "all"]
+    totals = [
+        sum(each or 0.0 for each in every)
+        for every in zip(*(_list_seconds(run, names) for run in runs), strict=True)
+    ]
+    table.add_column("Run", Cells.NAME)
+    for number, title in enumerate(titles):
+        shorter = sum(total < totals[number] for total in totals)
+        table.add_column(title, drop=0 if title == titles[-1] else 1 + shorter)
     for run in runs:
         at = f"{counted(run.workers, 'worker')}, {run.run}"
         table.add_row(at, *map(_format_s, _list_seconds(run, names)))
+    if len(runs) > 1:
+        table.add_section()
+        table.add_row("all", *map(_format_s, totals))
     return table
 
 

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.table import Table
-
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
-from iotbench.machine.tables import draw, new_table
+from iotbench.machine.tables import Cells, Table, draw
 from iotbench.plans.lines import warnings_of
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen
@@ -57,11 +55,12 @@ def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
 def _draw_figures(lines: Sequence[FigureLine]) -> Table:
     """Return the table of figures, with percentages of the best target if there are several."""
     ranked = any(line.percent_of_best for line in lines)
-    table = new_table()
-    table.add_column("Figure, system", overflow="fold")
-    for title in ("Document", "Ours", "Spread", *["Of best"] * ranked):
-        table.add_column(title, justify="right", overflow="fold")
-    table.add_column("Verdict", overflow="fold")
+    table = Table()
+    table.add_column("Figure, system", Cells.TEXT)
+    for title, drop in {"Document": 0, "Ours": 0, "Spread": 1, "Of best": 2}.items():
+        if ranked or title != "Of best":
+            table.add_column(title, drop=drop)
+    table.add_column("Verdict", Cells.TEXT)
     figures = groupby(lines, key=lambda line: (line.title, line.unit))
     for (title, unit), systems in figures:
         table.add_section()
@@ -173,12 +172,12 @@ def _format_range(values: Sequence[float]) -> str:
 def _draw_clusters(matrix: Matrix) -> Table:
     """Return the matrix of clusters, with a column for each number of nodes."""
     numbers = sorted({cell.nodes for cell in matrix.cells})
-    table = new_table()
+    table = Table()
     unit = unit_of(matrix.measure)
     settings = ", ".join(dict.fromkeys(cell.setting or matrix.setting for cell in matrix.cells))
-    table.add_column(f"Clusters, {settings}, {unit}", overflow="fold")
+    table.add_column(f"Clusters, {settings}, {unit}", Cells.TEXT)
     for number in numbers:
-        table.add_column(counted(number, "node"), justify="right")
+        table.add_column(counted(number, "node"))
     for module, size in dict.fromkeys((cell.module, cell.node_size) for cell in matrix.cells):
         row = [cell for cell in matrix.cells if (cell.module, cell.node_size) == (module, size)]
         several = len({cell.setting for cell in matrix.cells}) > 1

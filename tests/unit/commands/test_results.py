@@ -53,12 +53,13 @@ def test_a_list_shows_what_was_measured_and_on_what_it_stands(folder, run):
     store(folder, 0, found=made.result(two, tags=["base", "ci:7"]))
     store(folder, 1, target="other", status="failed", runs=[])
 
-    assert [re.split("  +", line) for line in run("list").stdout.splitlines()] == [
+    titles, _, *lines = run("list").stdout.splitlines()
+    assert [re.split("  +", line) for line in [titles, *lines]] == [
         ["ID", "Age", "Target", "What", "Headline", "Verdict", "Tags"],
         [id_of(1), "1d", "other", "insert iot w=1 batch=10", "-", "failed", "-"],
         [
             id_of(0), "2d", "lite", "insert iot w=1 batch=10",
-            "37.5 rows/s, 1 worker, n=2, spread 66.7%", "verified", "base,ci:7",
+            "37.5 rows/s, 1 worker, n=2, spread 66.7%", "verified", "base, ci:7",
         ],
     ]  # fmt: skip
 
@@ -91,7 +92,7 @@ def test_a_list_fits_a_narrow_terminal(folder, run, monkeypatch):
     *lines, hidden = run("list").stdout.splitlines()
 
     assert max(map(len, lines)) <= 80
-    assert hidden == "not shown in 80 columns: Tags, What (--format csv has them)"
+    assert hidden == "not shown in 80 columns: What, Tags (see them with --format json)"
 
 
 def test_a_reproduction_is_listed_by_its_time_and_is_not_exported(folder, run):
@@ -225,7 +226,7 @@ def test_a_verdict_says_what_was_compared(folder, run, level, judged):
     plan = plan_of([ItemRecord(**fields, verify=level, files=(file,))], first=FIRST, last=FIRST)
     result_files.write(folder / "plan-nightly-0123abcd.json", plan)
 
-    first, *lines = run("list").stdout.splitlines()
+    first, _, *lines = run("list").stdout.splitlines()
     at = first.index("Verdict")
     assert [line[at:] for line in lines] == [judged, judged]
     assert exported(run, "markdown").rstrip().endswith(f"| {judged} |")

@@ -199,7 +199,7 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
     assert "verified" in text
     assert " 447 " in text
     assert ("9,999,999" in text) == (not dropped)
-    noted = f"not shown in {limit} columns: {dropped} (see them with --format json or csv)"
+    noted = f"not shown in {limit} columns: {dropped} (see them with --format json)"
     assert [line for line in text.splitlines() if "not shown" in line] == [noted] * bool(dropped)
 
 
