@@ -38,8 +38,8 @@ from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
 Examples:
-  python run.py capacity --target postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
-  python run.py capacity -t sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
+  python run.py capacity --target sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
+  python run.py capacity -t postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
   python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --types newest-per-device
   python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --queries queries.yaml
 """

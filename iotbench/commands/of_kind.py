@@ -37,8 +37,6 @@ def command_of(kind: Kind[Any]) -> click.Command:
         problems: list[str] = []
         target = choice.resolve(problems)
         problems += kind.problems(options)
-        if isinstance(options, QueryOptions) and options.repeats:
-            problems.append("--repeats: is for several targets; give --runs with one target")
         rows = Scope((kind.subject(dict(options)),), workers=kind.active(options))
         gates.parse(rows, problems)
         outputs.check(problems)

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
@@ -14,6 +15,7 @@ from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
 from iotbench.config.input.values import Notation
 from iotbench.config.options.places import FORMS, parse_folder, parse_written
+from iotbench.machine.program import SCRIPT, command_line, program
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
@@ -94,7 +96,8 @@ class _Option(GroupedOption):
             return None
         except click.BadParameter as error:
             text = error.message.rstrip(".")
-            text = "is required" if isinstance(error, click.MissingParameter) else text
+            if isinstance(error, click.MissingParameter):
+                text = f"is required{_give_example(ctx.command, self)}"
             ctx.meta[_PROBLEMS].append(f"{self.opts[0]}: {text}")
             return None
 
@@ -109,6 +112,14 @@ class _Option(GroupedOption):
         if (self.is_flag and len({*given}) == 1) or len(given) == 1:
             return given[0]
         raise click.BadParameter(f"is given {len(given)} times, as {' and '.join(names)}; give one")
+
+
+def _give_example(command: click.Command, required: click.Option) -> str:
+    """Return the first example in the command's help, and how to list the targets."""
+    example = re.search(rf"python {SCRIPT} (.+)", command.epilog or "")
+    shown = f", as in `{program()} {example[1]}`" if example else ""
+    is_target = required.name in ("target", "targets")
+    return shown + f"; `{command_line(['targets'])}` lists the targets" * is_target
 
 
 def _describe(value: str) -> str:

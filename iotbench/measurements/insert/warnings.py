@@ -17,6 +17,14 @@ CLIENT_BOUND = 0.5
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 """Share of periods above which a CPU limit is named; the time lost is at most this share."""
+_LIMITS = {
+    "local": (
+        "this machine or container",
+        "the container's limit, `docker run --cpus`",
+    ),
+    "kubernetes": ("the pods", "--set worker.resources.limits.cpu=..."),
+}
+"""Runner -> what a CPU limit applies to, and how to raise it."""
 LITTLE_OVERLAP = 0.80
 _LEAST_OVERLAP_S = 1.0
 """Minimum duration of a run for a warning; workers of shorter runs start at too different times."""
@@ -66,7 +74,7 @@ def _warn_of_client(
             " the client as about the database; use more workers or larger batches"
         )
     shares = (run.throttled_periods_share for run in runs)
-    yield from warn_of_throttling(f"{at}: ", shares, ", or use larger batches")
+    yield from warn_of_throttling(result, f"{at}: ", shares, ", or use larger batches")
     yield from warn_of_shared_cores(result, workers)
 
 
@@ -127,14 +135,17 @@ def _warn_of_missed_rates(result: Result, at: str, runs: Sequence[RunRecord]) ->
             )
 
 
-def warn_of_throttling(at: str, shares: Iterable[float | None], or_else: str = "") -> Iterator[str]:
+def warn_of_throttling(
+    result: Result, at: str, shares: Iterable[float | None], or_else: str = ""
+) -> Iterator[str]:
     """Yield a warning if a CPU limit stopped workers in a large share of the periods of a run."""
     share = max((each for each in shares if each is not None), default=0.0)
     if share > THROTTLED:
+        limited, remedy = _LIMITS[result.runner]
         yield (
-            f"{at}the pods' CPU limit stopped the workers in {share:.0%} of the periods (100 ms) in"
-            " which they ran, so the result is as much about the limit as about the database; raise"
-            f" it with --set worker.resources.limits.cpu=...{or_else}"
+            f"{at}the CPU limit of {limited} stopped the workers in {share:.0%} of the periods (100"
+            " ms) in which they ran, so the result is as much about the limit as about the"
+            f" database; raise {remedy}{or_else}"
         )
 
 

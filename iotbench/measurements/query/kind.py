@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from iotbench.config.input.quantities import format_time
+from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Form, Over, Showing
 from iotbench.measurements.insert.warnings import REACHED
 from iotbench.measurements.query.figures import QUERY
@@ -66,6 +67,10 @@ class QueryKind(Kind[QueryOptions]):
 
     def problems(self, options: QueryOptions) -> list[str]:
         return [*load_problems(options), *stage_conflicts(options.stages, options.given)]
+
+    def expect(self, options: QueryOptions, target: Target) -> None:
+        if options.repeats:
+            raise ConfigError(["--repeats: is for several targets; give --runs with one target"])
 
     def active(self, options: QueryOptions) -> Collection[int]:
         return options.active

@@ -92,5 +92,6 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             if run.outcome.status == "done"
         ]
         shares = map(throttled_share_of, asking)
-        yield from warn_of_throttling(f"{counted(workers, 'worker')} with queries: ", shares)
+        at = f"{counted(workers, 'worker')} with queries: "
+        yield from warn_of_throttling(result, at, shares)
         yield from warn_of_shared_cores(result, workers)

@@ -123,6 +123,7 @@ class Cassandra(Database["CassandraSession"]):
         "raise the server's write_request_timeout",
         "ReadTimeout|ReadFailure": "raise the server's range_request_timeout and "
         "read_request_timeout",
+        r"Unauthorized.* system_views\b": "GRANT SELECT ON KEYSPACE system_views TO the user",
         "Unauthorized": "GRANT ALL PERMISSIONS ON KEYSPACE ... TO the user",
     }
 

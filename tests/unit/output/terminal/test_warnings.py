@@ -161,8 +161,9 @@ def test_workers_that_a_cpu_limit_stopped_are_warned_of(throttled, share):
     found = [text for text in warnings_of(of(*reports)) if "CPU limit" in text]
 
     assert [text.partition(" of the periods (100 ms)")[0] for text in found] == [
-        f"2 workers: the pods' CPU limit stopped the workers in {share}"
+        f"2 workers: the CPU limit of this machine or container stopped the workers in {share}"
     ] * bool(share)
+    assert not any("--set" in text for text in found)
 
 
 def test_workers_with_queries_that_a_cpu_limit_stopped_are_warned_of():
@@ -172,9 +173,11 @@ def test_workers_with_queries_that_a_cpu_limit_stopped_are_warned_of():
         WorkerReport(index=index, queries=(asked,), cpu_periods=50, throttled_periods=throttled)
         for index, throttled in enumerate((40, 10))
     ]
-    (warning,) = warnings_of(result([run(outcome(*reports))], kind="query"))
+    (warning,) = warnings_of(result([run(outcome(*reports))], kind="query", runner="kubernetes"))
 
-    assert warning.startswith("2 workers with queries: the pods' CPU limit stopped the workers in")
+    assert warning.startswith(
+        "2 workers with queries: the CPU limit of the pods stopped the workers in"
+    )
     assert " 50% of the periods (100 ms) in which they ran" in warning
     assert warning.endswith("--set worker.resources.limits.cpu=...")
 
