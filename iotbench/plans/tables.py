@@ -18,7 +18,7 @@ _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 _FIXED = ("repeats", "shards", "batches")
 """Keys of settings with a fixed number of repeats."""
-_DROP_REPEATS, _DROP_SPREAD, _DROP_OTHER = 2, 4, 6
+_DROP_REPEATS, _DROP_SPREAD, _DROP_OTHER, _DROP_LAST = 2, 4, 6, 9
 """Order in which a narrow table drops columns without an order of their figures."""
 
 
@@ -105,7 +105,8 @@ def _new_table(
     table.add_column("Repeats", drop=_DROP_REPEATS)
     for name in figures:
         figure = FIGURES[name]
-        table.add_column(two_lines(figure.title), drop=figure.columns.get(subject, _DROP_OTHER))
+        drop = figure.columns.get(subject, _DROP_OTHER) or _DROP_LAST
+        table.add_column(two_lines(figure.title), drop=drop if name != figures[0] else 0)
     table.add_column("Spread", drop=_DROP_SPREAD)
     if judged:
         table.add_column("Verdict", Cells.TEXT)

@@ -23,6 +23,19 @@ def test_no_summary_in_the_help_is_cut(command):
     assert re.findall(r"^.*[a-z]\.\.\.$", shown.output, re.MULTILINE) == []  # FILE... may be many
 
 
+@pytest.mark.parametrize("command", ["insert", "query", "check", "capacity", "validate"])
+def test_a_command_without_its_target_is_shown_one_and_how_to_list_them(command):
+    with pytest.raises(ConfigError) as error:
+        CliRunner().invoke(commands, [command], catch_exceptions=False)
+    problem, *_ = error.value.problems
+
+    assert re.fullmatch(
+        rf"--targets?: is required, as in `python run.py {command} --targets? sqlite.*`;"
+        r" `python run.py targets` lists the targets",
+        problem,
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "reported"),
     [

@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
@@ -15,7 +16,7 @@ from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import describe_value
 from iotbench.config.input.values import Notation
 from iotbench.config.options.places import FORMS, parse_folder, parse_written
-from iotbench.machine.program import SCRIPT, command_line, program
+from iotbench.machine.program import SCRIPT, command_line
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
@@ -116,9 +117,12 @@ class _Option(GroupedOption):
 
 def _give_example(command: click.Command, required: click.Option) -> str:
     """Return the first example in the command's help, and how to list the targets."""
-    example = re.search(rf"python {SCRIPT} (.+)", command.epilog or "")
-    shown = f", as in `{program()} {example[1]}`" if example else ""
     is_target = required.name in ("target", "targets")
+    example = re.search(rf"python {SCRIPT} (.+)", command.epilog or "")
+    words = shlex.split(example[1]) if example else [str(command.name), "--target", "sqlite"]
+    if not example and not is_target:
+        return ""
+    shown = f", as in `{command_line(words)}`"
     return shown + f"; `{command_line(['targets'])}` lists the targets" * is_target
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -31,6 +31,7 @@ def is_whole(word, words):
     ))  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(COLUMN, min_size=1, max_size=7), st.sampled_from(WIDTHS))
 def test_no_word_is_broken_and_no_figure_is_cut(columns, width):
     table = Table()
