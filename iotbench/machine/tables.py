@@ -128,7 +128,7 @@ class Table:
             names = sum(column.holds is Cells.NAME for column in columns)
             if _sum_up([column.find_fair(width, names) for column in columns]) <= width:
                 break
-            columns = [column for column in columns if column.drop != rank]
+            columns = [column for column in columns if column.drop != rank] or columns
         return columns
 
 
