@@ -103,7 +103,11 @@ def test_an_existing_account_and_claim_are_used(nightly):
 def test_results_outlive_the_release(nightly):
     claim = one(nightly(storage="1Gi", storageClass="fast"), "PersistentVolumeClaim")
 
-    assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert claim["metadata"]["annotations"] == {
+        "helm.sh/resource-policy": "keep",
+        "argocd.argoproj.io/sync-options": "Prune=false",
+        "argocd.argoproj.io/compare-options": "IgnoreExtraneous",
+    }
     assert claim["spec"]["storageClassName"] == "fast"
     assert claim["spec"]["resources"] == {"requests": {"storage": "1Gi"}}
 
