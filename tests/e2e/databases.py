@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.images import base_image, built, image_folder
+from tests.e2e.images import base_image, built, helm_option, image_folder
 from tests.integration.conftest import ROOT
 from tests.servers import SERVERS, packages
 
@@ -43,6 +43,9 @@ class Operator:
     version: str
     package: str
     """The folder of its program in the module."""
+    packages: tuple[str, ...] = ("libzstd1",)
+    """Debian packages for the image."""
+    uses_helm: bool = False
 
     @property
     def image(self) -> str:
@@ -53,9 +56,10 @@ class Operator:
         """Build the image, unless there is one of the same content; return the archive."""
         given = by_hand(f"{self.name}-{self.version}")
         folder = given or packages.install(self.name, self.version, self._compile)
-        context = f"--build-context=server={folder}"
-        base = base_image("libzstd1")
-        return built(self.image, image_folder(self.name), base, context, version=self.version)
+        options = [f"--build-context=server={folder}"]
+        options += [helm_option()] if self.uses_helm else []
+        base = base_image(*self.packages)
+        return built(self.image, image_folder(self.name), base, *options, version=self.version)
 
     def _compile(self, folder: Path) -> None:
         packages.go_program(

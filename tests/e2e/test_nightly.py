@@ -44,7 +44,7 @@ class Nightly:
 
     namespace: Namespace
 
-    def install(self, plan: Mapping[str, Any], **values: Any) -> None:
+    def values(self, plan: Mapping[str, Any], **values: Any) -> dict[str, Any]:
         image, _, tag = self.namespace.kube.image.rpartition(":")
         own = {
             "enabled": True,
@@ -54,7 +54,10 @@ class Nightly:
             "values": yaml.safe_dump(SMALL),
             "resources": SMALL["collector"]["resources"],
         }
-        given = {NAME: own | values, **({"image": {"name": image, "tag": tag}} if image else {})}
+        return {NAME: own | values, **({"image": {"name": image, "tag": tag}} if image else {})}
+
+    def install(self, plan: Mapping[str, Any], **values: Any) -> None:
+        given = self.values(plan, **values)
         self._helm(
             "upgrade", "--install", NAME, str(ROOT / "deployment"), "--values=-", given=given
         )
