@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import psutil
 import pytest
 import yaml
 
@@ -108,67 +107,6 @@ def test_the_next_run_removes_the_pods_of_a_killed_one(cli: ClusterLine) -> None
     done = cli.insert(POSTGRES, *QUICK)
     assert done.code == 0, done.err
     assert verdict(cli) == "verified"
-
-
-# --- killed while helm works ----------------------------------------------------------------------
-
-
-def halted_helm(line: ClusterLine, process: subprocess.Popen[str], status: str) -> psutil.Process:
-    """Stop helm once its record of the release has a status; until then let it work in steps."""
-    selector = f"--selector=owner=helm,status={status}"
-
-    def has_status() -> str:
-        return line.namespace.kubectl("get", "secrets", selector, "--output=name")
-
-    def step() -> psutil.Process | None:
-        assert process.poll() is None, process.communicate()
-        for helm in psutil.Process(process.pid).children():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                while helm.cmdline()[:2] == ["helm", "upgrade"]:
-                    helm.suspend()
-                    if has_status():
-                        return helm
-                    helm.resume()
-                    time.sleep(0.01)
-        return None
-
-    found: psutil.Process = waited(f"helm writes {status}", step, 120)
-    return found
-
-
-@pytest.mark.rare
-@pytest.mark.parametrize("status", ["pending-install", "pending-upgrade"])
-def test_a_killed_helm_ends_the_run_with_the_cause(cli: ClusterLine, status: str) -> None:
-    process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS)
-    halted_helm(cli, process, status).kill()
-    done = cli.finish(process)
-    failed(cli, done, "helm upgrade was killed by SIGKILL")
-
-
-@pytest.mark.parametrize(
-    ("status", "command"),
-    [
-        ("pending-install", "insert"),
-        pytest.param("pending-install", "cleanup", marks=pytest.mark.rare),
-        pytest.param("pending-upgrade", "insert", marks=pytest.mark.rare),
-    ],
-)
-def test_the_next_command_removes_a_release_that_helm_did_not_finish(
-    cli: ClusterLine, status: str, command: str
-) -> None:
-    process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS)
-    helm = halted_helm(cli, process, status)
-    process.kill()
-    process.wait()
-    helm.kill()
-    if command == "insert":
-        done = cli.insert(POSTGRES, *QUICK)
-        assert verdict(cli) == "verified"
-    else:
-        done = cli.run("cleanup")
-    assert done.code == 0, done.err
-    assert "removed " in done.out + done.err
-    assert not cli.namespace.leftovers()
 
 
 # --- stopped, and cut off -------------------------------------------------------------------------
