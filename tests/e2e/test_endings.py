@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 import yaml
 
@@ -107,6 +108,55 @@ def test_the_next_run_removes_the_pods_of_a_killed_one(cli: ClusterLine) -> None
     done = cli.insert(POSTGRES, *QUICK)
     assert done.code == 0, done.err
     assert verdict(cli) == "verified"
+
+
+# --- killed while helm works ----------------------------------------------------------------------
+
+
+def halted_helm(line: ClusterLine, process: subprocess.Popen[str], status: str) -> psutil.Process:
+    """Stop helm once its record of the release has a status; until then let it work in steps."""
+    selector = f"--selector=owner=helm,status={status}"
+
+    def has_status() -> str:
+        return line.namespace.kubectl("get", "secrets", selector, "--output=name")
+
+    def step() -> psutil.Process | None:
+        assert process.poll() is None, process.communicate()
+        for helm in psutil.Process(process.pid).children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                while helm.cmdline()[:2] == ["helm", "upgrade"]:
+                    helm.suspend()
+                    if has_status():
+                        return helm
+                    helm.resume()
+                    time.sleep(0.01)
+        return None
+
+    found: psutil.Process = waited(f"helm writes {status}", step, 120)
+    return found
+
+
+@pytest.mark.rare
+def test_a_killed_helm_ends_the_run_with_the_cause(cli: ClusterLine) -> None:
+    process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS)
+    halted_helm(cli, process, "pending-install").kill()
+    done = cli.finish(process)
+    failed(cli, done, "helm upgrade was killed by SIGKILL")
+
+
+def test_the_next_run_removes_a_release_that_helm_did_not_finish(cli: ClusterLine) -> None:
+    process = cli.start("insert", POSTGRES, *QUICK)
+    helm = halted_helm(cli, process, "pending-install")
+    process.kill()
+    process.wait()
+    helm.kill()
+    done = cli.insert(POSTGRES, *QUICK)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+    assert "the remains of a command that has ended" in done.err
+    cleaned = cli.run("cleanup")
+    assert cleaned.code == 0, cleaned.err
+    assert "removed folder" in cleaned.out
 
 
 # --- stopped, and cut off -------------------------------------------------------------------------
