@@ -17,6 +17,7 @@ from iotbench.comparison.statistics import noise_of
 from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import escape_markdown, markdown_table
+from iotbench.machine.streams import PLAIN_WIDTH
 from iotbench.machine.tables import Cells, Table, draw
 from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
@@ -78,7 +79,8 @@ def _list_headings(comparison: Comparison) -> list[tuple[str, Cells, int]]:
 def _format_table(comparison: Comparison, width: int) -> str:
     table = Table()
     for title, holds, drop in _list_headings(comparison):
-        table.add_column(title, holds, drop=drop)
+        # From this width on, all columns fit if names of figures are wrapped.
+        table.add_column(title, holds, drop=drop if width < PLAIN_WIDTH else 0)
     for row in comparison.rows:
         for cells in _format_cells(comparison, row):
             table.add_row(*cells)
