@@ -112,28 +112,6 @@ def test_results_outlive_the_release(nightly):
     assert claim["spec"]["resources"] == {"requests": {"storage": "1Gi"}}
 
 
-def test_old_results_are_removed_only_if_wanted_and_only_of_its_own_jobs(nightly, tmp_path):
-    for name in ("night-29512340", "night-29512341", "now", "nightly-29512340"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "result.json").touch()
-        if name != "night-29512341":
-            os.utime(tmp_path / name, (0, 0))
-    assert "initContainers" not in pod_of(nightly())["spec"]
-    pod = pod_of(nightly(keepDays=90))["spec"]
-    (remove,) = pod["initContainers"]
-    (main,) = pod["containers"]
-    words = [str(tmp_path) if word == "/results" else word for word in remove["command"]]
-    subprocess.run([*words, *remove["args"]], check=True)
-
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "night-29512341",
-        "now",
-        "nightly-29512340",
-    }
-    assert (remove["image"], remove["securityContext"]) == (main["image"], main["securityContext"])
-    assert remove["volumeMounts"] == [{"name": "results", "mountPath": "/results"}]
-
-
 def test_the_pod_is_restricted_and_placed_like_a_collector(helm):
     values = {
         "collector": {"nodeSelector": {"pool": "clients"}},
@@ -184,17 +162,18 @@ settings:
 
 @pytest.fixture
 def pod(nightly, tmp_path):
-    """Start the container's command of a CronJob with `copyTo` here, with the real program."""
+    """Start the container's command of a CronJob here, with the real program."""
     program = tmp_path / "bin/iotbench"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/run.py "$@"\n')
     program.chmod(0o755)
-    main = container(pod_of(nightly(copyTo="s3://bench/nights", options=["--runner=local"])))
-    options = [word for word in main["args"] if not word.startswith(("--image", "--namespace"))]
     environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}",
                    "XDG_STATE_HOME": str(tmp_path / "state")}  # fmt: skip
 
-    def start(job, rows, to):
+    def start(job, rows, to="", **values):
+        given = {**values, "options": ["--runner=local"], "copyTo": to and "s3://bench/nights"}
+        main = container(pod_of(nightly(**given)))
+        options = [word for word in main["args"] if not word.startswith(("--image", "--namespace"))]
         (tmp_path / "plan.yaml").write_text(PLAN % rows)
         (tmp_path / "results").mkdir(exist_ok=True)
         words = [
@@ -223,6 +202,28 @@ def test_the_results_of_all_nights_are_copied_and_a_failure_fails_the_job(pod, t
     with closing(sqlite3.connect(tmp_path / "nights.db")) as connection:
         rows = connection.execute("SELECT folder, count(*) FROM iotbench_results GROUP BY folder")
         assert [*rows] == [("night-1", 2), ("night-2", 2)]
+
+
+def test_old_results_are_removed_once_they_are_copied(pod, nightly, tmp_path):
+    names = ("night-29512340", "night-29512341", "now", "nightly-29512340")
+    for name in names:
+        folder = tmp_path / "results" / name
+        folder.mkdir(parents=True)
+        if name != "night-29512341":
+            os.utime(folder, (0, 0))
+
+    def measure(job, **values):
+        _, said = pod(job, 20, keepDays=90, **values).communicate(timeout=120)
+        assert "Traceback" not in said
+        return {path.name for path in (tmp_path / "results").iterdir() if path.is_dir()}
+
+    assert measure("night-1", to="sqlite:nowhere/x.db") == {*names, "night-1"}
+    assert measure("night-2", to="sqlite:nights.db") == {*names[1:], "night-1", "night-2"}
+    (tmp_path / "results" / names[0]).mkdir()
+    os.utime(tmp_path / "results" / names[0], (0, 0))
+    assert measure("night-3") == {*names[1:], "night-1", "night-2", "night-3"}
+    command = container(pod_of(nightly()))["command"]
+    assert command == ["iotbench", "run", "/etc/bench/plan.yaml"]
 
 
 def test_a_run_that_is_stopped_ends_orderly_and_its_results_are_copied(pod, tmp_path):
