@@ -16,7 +16,7 @@ from iotbench.config.targets import config as configuration
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.config.targets.packages import missing_packages
 from iotbench.machine.streams import print_out, say, width_of
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from simulator.modules.contract import Database
 from simulator.modules.evidence import evidence
 
@@ -71,16 +71,16 @@ def targets(*, name: str | None, options: _Options) -> None:
     )
 
 
-def _overview(rows: list[dict[str, Any]]) -> Table:
+def _overview(rows: list[dict[str, Any]]) -> TextTable:
     """Return a table with a line per module."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["module"], row["runner"]), []).append(row)
-    table = Table(quiet=True)
-    table.add_column("Targets", Cells.TEXT)
-    table.add_column("Verified on", Cells.TEXT, drop=3)
-    table.add_column("Runs", Cells.TEXT, drop=2)
-    table.add_column("Needs", Cells.TEXT, drop=1)
+    table = TextTable(quiet=True)
+    table.add_column("Targets", CellKind.TEXT)
+    table.add_column("Verified on", CellKind.TEXT, drop=3)
+    table.add_column("Runs", CellKind.TEXT, drop=2)
+    table.add_column("Needs", CellKind.TEXT, drop=1)
     for (module, runner), (first, *others) in groups.items():
         named = [row["target"] for row in (first, *others)]
         advised = {name + SUFFIX for name in named} & {*named}
@@ -92,7 +92,7 @@ def _overview(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _details(row: dict[str, Any]) -> Iterator[Table | str]:
+def _details(row: dict[str, Any]) -> Iterator[TextTable | str]:
     """Yield tables with everything that is known about one target."""
     facts = ("module", "runner", "verified_on", "after_kill", "acknowledged")
     known = [(label.replace("_", " "), row[label]) for label in facts]
@@ -102,8 +102,10 @@ def _details(row: dict[str, Any]) -> Iterator[Table | str]:
     yield from _describe("Option", "Meaning", row["options"].items())
 
 
-def _describe(title: str, meaning: str, pairs: Iterable[tuple[str, str]]) -> Iterator[Table | str]:
-    table = Table(title, meaning)
+def _describe(
+    title: str, meaning: str, pairs: Iterable[tuple[str, str]]
+) -> Iterator[TextTable | str]:
+    table = TextTable(title, meaning)
     for pair in pairs:
         table.add_row(*pair)
     yield from ("", table)

@@ -18,7 +18,7 @@ from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import escape_markdown, markdown_table
 from iotbench.machine.streams import PLAIN_WIDTH
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
@@ -61,23 +61,23 @@ def _has_workers(comparison: Comparison) -> bool:
     return comparison.subject.name in ("query", "stage") and len(counts) > 1
 
 
-def _list_headings(comparison: Comparison) -> list[tuple[str, Cells, int]]:
+def _list_headings(comparison: Comparison) -> list[tuple[str, CellKind, int]]:
     """Return the titles of the columns, what they hold, and the order in which they are dropped."""
     subject = comparison.subject
     return [
-        (subject.title, Cells.NAME if subject.is_named else Cells.FIGURE, 0),
-        *[("Workers", Cells.FIGURE, 0)] * _has_workers(comparison),
-        ("Figure", Cells.NAME, 0),
-        ("Base", Cells.FIGURE, 2),
-        ("Other", Cells.FIGURE, 2),
-        ("Change", Cells.FIGURE, 0),
-        ("Interval", Cells.FIGURE, 1),
-        ("Judgement", Cells.TEXT, 0),
+        (subject.title, CellKind.NAME if subject.is_named else CellKind.FIGURE, 0),
+        *[("Workers", CellKind.FIGURE, 0)] * _has_workers(comparison),
+        ("Figure", CellKind.NAME, 0),
+        ("Base", CellKind.FIGURE, 2),
+        ("Other", CellKind.FIGURE, 2),
+        ("Change", CellKind.FIGURE, 0),
+        ("Interval", CellKind.FIGURE, 1),
+        ("Judgement", CellKind.TEXT, 0),
     ]
 
 
 def _format_table(comparison: Comparison, width: int) -> str:
-    table = Table()
+    table = TextTable()
     for title, holds, drop in _list_headings(comparison):
         # From this width on, all columns fit if names of figures are wrapped.
         table.add_column(title, holds, drop=drop if width < PLAIN_WIDTH else 0)
@@ -91,7 +91,7 @@ def _format_table(comparison: Comparison, width: int) -> str:
 def _format_markdown(comparison: Comparison, _width: int) -> str:
     headings = _list_headings(comparison)
     rows = (cells for row in comparison.rows for cells in _format_cells(comparison, row))
-    numbers = {title for title, holds, _ in headings if holds is Cells.FIGURE}
+    numbers = {title for title, holds, _ in headings if holds is CellKind.FIGURE}
     lines = ["  \n".join(map(escape_markdown, _describe_sides(comparison))), ""]
     lines += markdown_table([title for title, *_ in headings], rows, numbers)
     lines += ["", *(f"- {escape_markdown(line)}" for line in _list_notes(comparison))]

@@ -20,7 +20,7 @@ _LEAST_WORD = 12
 _UNLIMITED = 10**6
 
 
-class Cells(Enum):
+class CellKind(Enum):
     """The content of a column's cells."""
 
     FIGURE = "figure"
@@ -38,7 +38,7 @@ class _Column:
     """A column: title, the order in which it is dropped (0: never), and cells of all rows."""
 
     title: str
-    holds: Cells
+    holds: CellKind
     drop: int
     cells: list[str] = field(default_factory=list)
 
@@ -55,16 +55,16 @@ class _Column:
     @property
     def longest_word(self) -> int:
         """Width at which no word is shortened, and no cell of an ID is wrapped."""
-        is_id = self.holds is Cells.ID
+        is_id = self.holds is CellKind.ID
         return self.whole if is_id else _measure((self.title, *self.cells), _split)
 
     def find_fair(self, width: int, names: int) -> int:
         """Return the width for which the columns of a table with several `names` are dropped."""
         match self.holds:
-            case Cells.NAME:
+            case CellKind.NAME:
                 share = max(width // (names + 1), _LEAST_NAME, _measure([self.title], _split))
                 return min(self.longest, _MOST_NAME, share)
-            case Cells.TEXT:
+            case CellKind.TEXT:
                 return min(self.longest, max(_TEXT, self.longest_word))
             case _:
                 return self.whole
@@ -72,12 +72,12 @@ class _Column:
     @property
     def least(self) -> int:
         """Width below which the table exceeds its own: figures and identifiers are never cut."""
-        if self.holds in (Cells.FIGURE, Cells.ID):
+        if self.holds in (CellKind.FIGURE, CellKind.ID):
             return self.longest_word
         return min(self.longest_word, _LEAST_WORD)
 
 
-class Table:
+class TextTable:
     """Columns with titles, and a rule below the titles."""
 
     def __init__(self, *titles: str, quiet: bool = False) -> None:
@@ -86,9 +86,9 @@ class Table:
         self.quiet = quiet
         """True if the table drops columns without a line about them."""
         for title in titles:
-            self.add_column(title, Cells.TEXT)
+            self.add_column(title, CellKind.TEXT)
 
-    def add_column(self, title: str, holds: Cells = Cells.FIGURE, *, drop: int = 0) -> None:
+    def add_column(self, title: str, holds: CellKind = CellKind.FIGURE, *, drop: int = 0) -> None:
         """Add a column; if a width is too small, columns with the lowest `drop` go first."""
         self._columns.append(_Column(title, holds, drop))
 
@@ -125,14 +125,14 @@ class Table:
         """Return the columns that remain at a width."""
         columns = self._columns
         for rank in sorted({column.drop for column in columns} - {0}):
-            names = sum(column.holds is Cells.NAME for column in columns)
+            names = sum(column.holds is CellKind.NAME for column in columns)
             if _sum_up([column.find_fair(width, names) for column in columns]) <= width:
                 break
             columns = [column for column in columns if column.drop != rank] or columns
         return columns
 
 
-def draw(parts: Iterable[Table | str], width: int | None) -> str:
+def draw(parts: Iterable[TextTable | str], width: int | None) -> str:
     """Return tables and lines as text; None: any width.
 
     Lines are not wrapped. A table exceeds the width only if its figures would not fit otherwise.
@@ -174,7 +174,7 @@ def _sum_up(widths: Sequence[int]) -> int:
 def _share(columns: Sequence[_Column], width: int) -> list[int]:
     """Return the widths of columns: wrapped where that helps, then with shortened words."""
     widths = [column.longest for column in columns]
-    names = sum(column.holds is Cells.NAME for column in columns)
+    names = sum(column.holds is CellKind.NAME for column in columns)
     for floors in (
         [max(c.find_fair(width, names), c.longest_word) for c in columns],
         [c.longest_word for c in columns],
@@ -206,9 +206,9 @@ def _write(
         yield _GAP.join(cells).rstrip()
 
 
-def _pad(text: str, size: int, holds: Cells) -> str:
+def _pad(text: str, size: int, holds: CellKind) -> str:
     blanks = " " * (size - cell_len(text))
-    return blanks + text if holds is Cells.FIGURE else text + blanks
+    return blanks + text if holds is CellKind.FIGURE else text + blanks
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:

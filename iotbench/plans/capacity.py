@@ -13,7 +13,7 @@ from typing import Any, Literal
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
 from iotbench.machine.machine import Machine
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.results.command import GivenCommand
 from iotbench.results.result import FileBeside
 from simulator.frozen import Frozen
@@ -253,18 +253,18 @@ _REMEDIES = {
 
 def format_record(record: Capacity, path: str, width: int) -> str:
     """Return a record as text that fits a width."""
-    curve: list[Table | str] = [_draw_curve(record), ""] if record.rates else []
+    curve: list[TextTable | str] = [_draw_curve(record), ""] if record.rates else []
     return draw([*curve, *_list_findings(record, path)], width)
 
 
-def _draw_curve(record: Capacity) -> Table:
-    table = Table()
+def _draw_curve(record: Capacity) -> TextTable:
+    table = TextTable()
     unit = record.of.unit
     ranked = {f"Rate\n{unit}": 0, f"Reached\n{unit}": 0, "p50\nms": 1, "p99\nms": 4}
     ranked |= {"Unsent": 3, "Client": 2, "Held": 0}
     for title, drop in ranked.items():
         table.add_column(title, drop=drop)
-    table.add_column("Reached first", Cells.TEXT)
+    table.add_column("Reached first", CellKind.TEXT)
     for rate in sorted(record.rates, key=lambda rate: rate.rate_per_s):
         table.add_row(
             f"{rate.rate_per_s:,.0f}",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from iotbench.config.input.quantities import format_time
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.measurements.shared.plan import PlannedRun, estimate_s, rows_of
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan
@@ -95,11 +95,11 @@ def forecast_text(
     """Return a forecast as text; `not_measured`: pair -> the reason."""
     repeats = counted(plan.repeats, "repeat")
     head = f"plan of {title}: {repeats} of each setting; nothing is started"
-    tables: list[Table | str] = [_draw_settings(plan, found), "", _draw_targets(found), ""]
+    tables: list[TextTable | str] = [_draw_settings(plan, found), "", _draw_targets(found), ""]
     return draw([head, *tables, *_list_notes(plan, found, not_measured)], width)
 
 
-def _draw_settings(plan: Plan, found: Sequence[Forecast]) -> Table:
+def _draw_settings(plan: Plan, found: Sequence[Forecast]) -> TextTable:
     mixes = any(setting.mixed for setting in plan.settings)
     titles = ("Setting", "Workers", "Batch", "Tables", "Rows", "Queries")
     table = _new_table(*titles, *(["Mixed"] if mixes else []))
@@ -129,7 +129,7 @@ def _format_batch(setting: Setting) -> str:
     return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.inserting.batch:,}"
 
 
-def _draw_targets(found: Sequence[Forecast]) -> Table:
+def _draw_targets(found: Sequence[Forecast]) -> TextTable:
     table = _new_table("Target", "Items", "Measured", "Time of the rest", "Disk, at most")
     for target in dict.fromkeys(each.pair.target.name for each in found):
         own = [each for each in found if each.pair.target.name == target]
@@ -138,10 +138,10 @@ def _draw_targets(found: Sequence[Forecast]) -> Table:
     return table
 
 
-def _new_table(*titles: str) -> Table:
-    table = Table()
+def _new_table(*titles: str) -> TextTable:
+    table = TextTable()
     for title in titles:
-        table.add_column(title, Cells.NAME if title == titles[0] else Cells.FIGURE)
+        table.add_column(title, CellKind.NAME if title == titles[0] else CellKind.FIGURE)
     return table
 
 

@@ -6,7 +6,7 @@ from statistics import fmean
 from iotbench.figures.figures import FIGURES, spread_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.machine.program import command_line
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.plans.lines import warnings_of, within_of
 from iotbench.plans.record import FAILED, PlanLine, PlanRecord
 from iotbench.plans.settings import Sought
@@ -37,7 +37,7 @@ def format_record(record: PlanRecord, path: str, width: int) -> str:
     return draw([*tables, *_list_notes(record), *ends], width)
 
 
-def _draw_inserts(lines: Sequence[PlanLine]) -> Table:
+def _draw_inserts(lines: Sequence[PlanLine]) -> TextTable:
     table = _new_table(lines, "workers", _INSERTS, judged=True)
     is_asking = any(map(_name_rows, lines)) and not any("rows_per_s" in e.measures for e in lines)
     before = ""
@@ -64,7 +64,7 @@ def _draw_rows(
     lines: Sequence[PlanLine],
     *,
     judged: bool = False,
-) -> Table:
+) -> TextTable:
     """Return a table with a line for each query, load or change (`subject`) on each target.
 
     The spread is of the first figure. `judged`: add a column with the verdict.
@@ -96,12 +96,12 @@ def _has_settings(lines: Sequence[PlanLine]) -> bool:
 
 def _new_table(
     lines: Sequence[PlanLine], subject: str, figures: Sequence[str], *, judged: bool
-) -> Table:
+) -> TextTable:
     """Return an empty table; figures give way in the order that they declare."""
-    table = Table()
+    table = TextTable()
     named = [] if subject == "workers" else [subject.capitalize()]
     for title in (*["Setting"] * _has_settings(lines), *named, "Target"):
-        table.add_column(title, Cells.NAME)
+        table.add_column(title, CellKind.NAME)
     table.add_column("Repeats", drop=_DROP_REPEATS)
     for name in figures:
         figure = FIGURES[name]
@@ -109,7 +109,7 @@ def _new_table(
         table.add_column(two_lines(figure.title), drop=drop if name != figures[0] else 0)
     table.add_column("Spread", drop=_DROP_SPREAD)
     if judged:
-        table.add_column("Verdict", Cells.TEXT)
+        table.add_column("Verdict", CellKind.TEXT)
     return table
 
 

@@ -47,7 +47,7 @@ class NewFile:
     """The figures in the file, which only a database stores apart."""
 
 
-class Place(ABC):
+class ResultPlace(ABC):
     """Files of results, named FILE or FOLDER/FILE."""
 
     def __init__(self, path: Path) -> None:
@@ -115,7 +115,7 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-class Folder(Place):
+class FolderPlace(ResultPlace):
     """A folder of this machine, and the folders in it."""
 
     def list_names(self) -> list[str]:
@@ -137,7 +137,7 @@ class Folder(Place):
                 file.write(each.content)
 
 
-class Objects(Place):
+class ObjectPlace(ResultPlace):
     """The objects of a bucket, or those below a prefix."""
 
     @property
@@ -190,12 +190,12 @@ class Objects(Place):
             file.write(each.content)
 
 
-_OPENED: dict[str, Callable[[Path], Place]] = {}
+_OPENED: dict[str, Callable[[Path], ResultPlace]] = {}
 """URL of a place that the user has named -> what opens it."""
-_PLACES: dict[str, Place] = {}
+_PLACES: dict[str, ResultPlace] = {}
 
 
-def name_place(url: str, opened: Callable[[Path], Place]) -> PlacePath:
+def name_place(url: str, opened: Callable[[Path], ResultPlace]) -> PlacePath:
     """Return the path of a place; `opened` returns the place once a file is needed."""
     path = PlacePath(url)
     _OPENED[str(path)] = opened
@@ -203,7 +203,7 @@ def name_place(url: str, opened: Callable[[Path], Place]) -> PlacePath:
     return path
 
 
-def find_place(path: Path) -> tuple[Place, str] | None:
+def find_place(path: Path) -> tuple[ResultPlace, str] | None:
     """Return the place that a path is in, and the path in it; None for a path on this machine."""
     if not isinstance(path, PlacePath):
         return None
@@ -235,7 +235,7 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
     return [folder / name for name in names if fnmatchcase(name, pattern)]
 
 
-def _list_inside(place: Place, folder: str) -> list[str]:
+def _list_inside(place: ResultPlace, folder: str) -> list[str]:
     """Return the names of the files in a folder of a place, and in folders in it."""
     start = f"{folder}/" if folder else ""
     return [name.removeprefix(start) for name in place.names if name.startswith(start)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iotbench.machine.program import command_line
-from iotbench.results.places import NewFile, Place, digest_of
+from iotbench.results.places import NewFile, ResultPlace, digest_of
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database
 
@@ -23,7 +23,7 @@ _MOST_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class PlaceDialect:
     """The parts of SQL in which the databases differ."""
 
     mark: str
@@ -38,7 +38,7 @@ class Dialect:
 
 
 DIALECTS = {
-    "postgres": Dialect(
+    "postgres": PlaceDialect(
         mark="%s",
         begin="BEGIN",
         exists="SELECT to_regclass(?) IS NOT NULL",
@@ -46,7 +46,7 @@ DIALECTS = {
         types={str: "text", int: "bigint", float: "double precision", datetime: "timestamptz"},
         alone="SELECT pg_advisory_xact_lock(5170466113)",  # a number of this program's own
     ),
-    "sqlite": Dialect(
+    "sqlite": PlaceDialect(
         mark="?",
         begin="BEGIN IMMEDIATE",
         exists="SELECT count(*) FROM sqlite_master WHERE name = ?",
@@ -57,7 +57,7 @@ DIALECTS = {
 """Module -> its dialect."""
 
 
-class Tables(Place):
+class TablePlace(ResultPlace):
     """Two tables of a database; a file and its figures are written in one transaction."""
 
     def __init__(self, path: Path, database: Database[Any], file: Path | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from iotbench.config.options.places import place_at
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName, results_in
-from iotbench.results.places import NewFile, Place, digest_of
+from iotbench.results.places import NewFile, ResultPlace, digest_of
 from iotbench.results.result import Result
 from iotbench.store.export import FIGURE, JUDGED, PLACED, list_figures, select
 from iotbench.store.gathered import GATHERED, GatheredSweep, parts_of
@@ -97,7 +97,7 @@ def _list_sources(source: Path, start: str) -> Iterator[_Source]:
             yield _Source(name, f"{own}{name.path.name}", parts.get(name.path.name))
 
 
-def _copy_all(found: Sequence[_Source], place: Place, copied: Copied) -> None:
+def _copy_all(found: Sequence[_Source], place: ResultPlace, copied: Copied) -> None:
     stored = place.digest([each.at for each in found])
     again = _find_outdated(found, stored)
     written: dict[str, str] = {}
@@ -151,7 +151,7 @@ def _figures_of(each: _Source, content: bytes) -> list[dict[str, Any]]:
         return list_figures(exported)
 
 
-def _expect_same(each: _Source, content: bytes, place: Place) -> None:
+def _expect_same(each: _Source, content: bytes, place: ResultPlace) -> None:
     """Raise ConfigError if the stored file is not an earlier state of the same result."""
     path, before = each.name.path, place.fetch([each.at]).get(each.at, content)
     try:

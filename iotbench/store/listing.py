@@ -12,7 +12,7 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
 from iotbench.figures.verdicts import level_of, verdict_of
 from iotbench.machine.cleaning import csv_text
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.measurements import kind_of, summary_of
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName
@@ -158,15 +158,15 @@ def _format_headline(head: Head | None) -> str:
 
 
 def _format_table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> str:
-    table, is_tagged = Table(), any(entry.tags for entry in found)
-    table.add_column("ID", Cells.ID)
-    table.add_column("Age", Cells.ID, drop=3)
-    table.add_column("Target", Cells.NAME)
-    table.add_column("What", Cells.TEXT, drop=2)
-    table.add_column("Headline", Cells.TEXT)
-    table.add_column("Verdict", Cells.TEXT)
+    table, is_tagged = TextTable(), any(entry.tags for entry in found)
+    table.add_column("ID", CellKind.ID)
+    table.add_column("Age", CellKind.ID, drop=3)
+    table.add_column("Target", CellKind.NAME)
+    table.add_column("What", CellKind.TEXT, drop=2)
+    table.add_column("Headline", CellKind.TEXT)
+    table.add_column("Verdict", CellKind.TEXT)
     if is_tagged:
-        table.add_column("Tags", Cells.TEXT, drop=1)
+        table.add_column("Tags", CellKind.TEXT, drop=1)
     for entry in found:
         table.add_row(
             entry.id,

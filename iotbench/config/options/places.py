@@ -5,7 +5,14 @@ from pathlib import Path
 
 from iotbench.machine.program import command_line
 from iotbench.results.names import parse_name
-from iotbench.results.places import Folder, Objects, Place, PlacePath, find_place, name_place
+from iotbench.results.places import (
+    FolderPlace,
+    ObjectPlace,
+    PlacePath,
+    ResultPlace,
+    find_place,
+    name_place,
+)
 from simulator.errors import ConfigError
 from simulator.redaction import hide_urls
 
@@ -28,8 +35,8 @@ def parse_folder(text: str) -> Path:
     if scheme == "s3" and not {*"@?#"} & {*text} and text[5:].strip("/"):
         path = PlacePath(text)
         if parse_name(path):
-            return name_place(str(path.parent), Objects) / path.name
-        return name_place(text, Objects)
+            return name_place(str(path.parent), ObjectPlace) / path.name
+        return name_place(text, ObjectPlace)
     if scheme == "sqlite":
         return _name_tables(*_split_file(text))
     if scheme in _SERVERS:
@@ -45,9 +52,9 @@ def parse_written(text: str) -> Path:
     return Path(text)
 
 
-def place_at(path: Path) -> tuple[Place, str]:
+def place_at(path: Path) -> tuple[ResultPlace, str]:
     """Return the place to which results can be copied, and the folder in it."""
-    return find_place(path) or (Folder(path), "")
+    return find_place(path) or (FolderPlace(path), "")
 
 
 def _split_file(text: str) -> tuple[str, str]:
@@ -73,7 +80,7 @@ def _split_server(text: str) -> tuple[str, str]:
 def _name_tables(url: str, folder: str) -> PlacePath:
     """Return the path of a folder in a database; ConfigError if the URL is not valid."""
     from iotbench.config.targets.config import load_for  # noqa: PLC0415 - imports all modules
-    from iotbench.results.tables import Tables  # noqa: PLC0415
+    from iotbench.results.tables import TablePlace  # noqa: PLC0415
 
     is_file = url.startswith("sqlite:")
     try:
@@ -82,5 +89,5 @@ def _name_tables(url: str, folder: str) -> PlacePath:
     except ConfigError as error:
         raise ConfigError([each.removeprefix("--target ") for each in error.problems]) from None
     file = Path(url.partition(":")[2]) if is_file else None
-    path = name_place(url, lambda place: Tables(place, target.open(), file))
+    path = name_place(url, lambda place: TablePlace(place, target.open(), file))
     return path / folder if folder else path

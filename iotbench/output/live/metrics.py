@@ -7,7 +7,7 @@ from typing import Protocol, Self, TextIO
 
 from iotbench.machine import outfile
 from iotbench.machine.streams import say
-from iotbench.output.live.push import OTLP, MetricsPush, TextSender, url_problem
+from iotbench.output.live.push import OTLP, MetricsPush, TextMetricsSender, url_problem
 from iotbench.output.live.samples import FAMILIES, SeriesValue, family_of, values_of
 from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
@@ -107,7 +107,9 @@ def open_writer(place: str) -> Iterator[Writer]:
 
         opened: MetricsFile | MetricsPush = MetricsPush(otlp.OtlpSender(place))
     else:
-        opened = MetricsPush(TextSender(place)) if "://" in place else MetricsFile(Path(place))
+        opened = (
+            MetricsPush(TextMetricsSender(place)) if "://" in place else MetricsFile(Path(place))
+        )
     with opened:
         yield opened
 

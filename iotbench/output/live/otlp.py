@@ -33,7 +33,7 @@ from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from iotbench.machine.cleaning import plain
-from iotbench.output.live.push import ANSWER_S, OTLP, Sender, url_problem
+from iotbench.output.live.push import ANSWER_S, OTLP, MetricsSender, url_problem
 from iotbench.output.live.samples import FAMILIES, SeriesValue, family_of
 from iotbench.store.openmetrics import PREFIX
 from simulator import __version__
@@ -64,7 +64,7 @@ class _Session(requests.Session):
         return answer
 
 
-class OtlpSender(Sender):
+class OtlpSender(MetricsSender):
     """Sends values to an OTLP receiver."""
 
     def __init__(self, place: str) -> None:

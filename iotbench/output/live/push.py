@@ -26,7 +26,7 @@ _GATEWAY = "/metrics/job"
 """Path of a Pushgateway, which rejects timestamps and keeps one value of each series."""
 
 
-class Sender(ABC):
+class MetricsSender(ABC):
     """Sends values to a server in the server's format."""
 
     url: str
@@ -46,7 +46,7 @@ class Sender(ABC):
         return text
 
 
-class TextSender(Sender):
+class TextMetricsSender(MetricsSender):
     """Sends values in the text format of Prometheus."""
 
     def __init__(self, url: str) -> None:
@@ -71,7 +71,7 @@ class MetricsPush:
     If the server does not answer, one warning is printed, and the samples are sent later.
     """
 
-    def __init__(self, sender: Sender) -> None:
+    def __init__(self, sender: MetricsSender) -> None:
         self._sender = sender
         self._waiting: deque[Sequence[SeriesValue]] = deque(maxlen=sender.kept)
         self._over = threading.Event()

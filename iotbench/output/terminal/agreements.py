@@ -9,7 +9,7 @@ from typing import Any
 
 from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.output.terminal.notes import format_cells, mismatches_of
 from iotbench.results.agreement import Agreement
 from iotbench.results.result import Result
@@ -79,12 +79,12 @@ def _make_content(
 def _list_lines(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None]
 ) -> Iterator[str]:
-    table = Table()
-    table.add_column("Query", Cells.NAME)
+    table = TextTable()
+    table.add_column("Query", CellKind.NAME)
     for title, drop in {"Answers": 2, "Equal": 3, "Rounded": 1, "Differ": 0}.items():
         table.add_column(title, drop=drop)
     for result in results:
-        table.add_column(result.target, Cells.NAME)
+        table.add_column(result.target, CellKind.NAME)
     for each in found:
         counts = (each.answers, each.equal, each.rounded, len(each.different))
         shown = ["-"] * 4 if each.problem else [f"{count:,}" for count in counts]
@@ -106,7 +106,7 @@ def _list_lines(
             yield f"result file of {result.target}: {path}"
 
 
-def _draw(table: Table) -> Iterator[str]:
+def _draw(table: TextTable) -> Iterator[str]:
     yield from draw([table], width_of(sys.stdout)).splitlines()
 
 
@@ -153,7 +153,7 @@ def _draw_answers(
         answer = by_target.get(result.target)
         equal = [_EQUAL] if first.ok is not None else ["no answer"]
         columns[result.target] = [format_cells(row) for row in answer.rows] if answer else equal
-    table = Table(*columns)
+    table = TextTable(*columns)
     for cells in zip_longest(*columns.values(), fillvalue=""):
         table.add_row(*cells)
     yield from (f"  {line}" for line in _draw(table))

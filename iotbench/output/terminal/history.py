@@ -13,7 +13,7 @@ from iotbench.figures.figures import Unit
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place
 from iotbench.machine.cleaning import csv_text
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.output.terminal.plots import draw_bar
 from iotbench.store.listing import what_of
 from simulator.errors import counted
@@ -63,16 +63,16 @@ def _describe_changes(changes: Sequence[tuple[str, str, str]]) -> str:
     return "; ".join(f"{name} {before} -> {after}" for name, before, after in changes)
 
 
-def _draw_trend(trend: Trend) -> Iterator[Table | str]:
+def _draw_trend(trend: Trend) -> Iterator[TextTable | str]:
     first, figure, most = trend.sides[0].first, trend.figure, max(trend.values)
     yield f"{first.kind} on {first.target}: {what_of(first)}: {trend.place}"
-    table, notes = Table(), []
-    table.add_column("Time (UTC)", Cells.ID)
-    table.add_column("Result", Cells.ID, drop=3)
-    table.add_column("", Cells.ID, drop=2)
+    table, notes = TextTable(), []
+    table.add_column("Time (UTC)", CellKind.ID)
+    table.add_column("Result", CellKind.ID, drop=3)
+    table.add_column("", CellKind.ID, drop=2)
     table.add_column(figure.title)
     table.add_column("Step")
-    table.add_column("Changed", Cells.TEXT, drop=1)
+    table.add_column("Changed", CellKind.TEXT, drop=1)
     for number, (side, value) in enumerate(zip(trend.sides, trend.values, strict=True)):
         time, changes = f"{side.first.created:%F %H:%M}", _list_changes(trend, number)
         notes += [f"changed {time}: {_describe_changes(changes)}"] if changes else []

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from iotbench.config.input.quantities import format_time
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.plan import PlannedRun, count_prefilled, count_timed
 from iotbench.results.result import Result
@@ -22,7 +22,7 @@ def plan_text(
     """Return a plan as text; the estimate is based on `last`, an earlier result of the target."""
     first = planned[0].spec
     about = f"target {first.target} (module {first.module}, runner {runner})"
-    parts: list[Table | str] = [f"plan of {kind.name} on {about}; nothing is started"]
+    parts: list[TextTable | str] = [f"plan of {kind.name} on {about}; nothing is started"]
     if not kind.needs_rows:
         parts.append(_list_runs(planned[:_SHOWN_RUNS]))
         if len(planned) > _SHOWN_RUNS:
@@ -30,11 +30,11 @@ def plan_text(
     return draw([*parts, *_list_facts(kind, planned, last)], width)
 
 
-def _list_runs(planned: Sequence[PlannedRun]) -> Table:
-    table = Table()
+def _list_runs(planned: Sequence[PlannedRun]) -> TextTable:
+    table = TextTable()
     for title in ("Run", "Workers", "Repeat"):
         table.add_column(title)
-    table.add_column("Tables before", Cells.TEXT)
+    table.add_column("Tables before", CellKind.TEXT)
     for title in ("Rows before", "Prefill", "Rows"):
         table.add_column(title)
     for number, each in enumerate(planned, 1):

@@ -15,7 +15,7 @@ from iotbench.figures.rows import Row
 from iotbench.figures.summary import Subject, Summary, on_disk_of
 from iotbench.machine.cleaning import csv_text
 from iotbench.machine.streams import width_of, wrap
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.notes import (
     answers_of,
@@ -45,7 +45,7 @@ class TerminalColumn:
     drop: int = 0
     """Order in which a narrow table drops columns: the lowest rank goes first, all columns of it
     together; 0: never."""
-    holds: Cells = Cells.FIGURE
+    holds: CellKind = CellKind.FIGURE
 
 
 def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
@@ -57,10 +57,10 @@ def _make_column(name: str, drop: int, title: str) -> TerminalColumn:
 
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
-_VERDICT = TerminalColumn("Verdict", lambda row: row.judged, holds=Cells.TEXT)
+_VERDICT = TerminalColumn("Verdict", lambda row: row.judged, holds=CellKind.TEXT)
 _OF_CHECKS = (
-    TerminalColumn("Expected", lambda row: row.expected, holds=Cells.TEXT),
-    TerminalColumn("Found", lambda row: row.found, holds=Cells.TEXT),
+    TerminalColumn("Expected", lambda row: row.expected, holds=CellKind.TEXT),
+    TerminalColumn("Found", lambda row: row.found, holds=CellKind.TEXT),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
 """Subject of a table that shows the number of workers -> `drop` of this column."""
@@ -74,7 +74,7 @@ _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
 def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
     """Yield the columns of a table with this subject."""
     name = subject.name
-    holds = Cells.NAME if subject.is_named else Cells.FIGURE
+    holds = CellKind.NAME if subject.is_named else CellKind.FIGURE
     yield TerminalColumn(subject.title, lambda row: row.place.name, holds=holds)
     if name in _DROP_WORKERS:
         yield TerminalColumn(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
@@ -136,7 +136,7 @@ def _count_step_rows(result: Result) -> int:
 
 def _list_parts(
     result: Result, width: int, *, plotted: bool, timings: bool, brief: bool
-) -> Iterator[Table | str]:
+) -> Iterator[TextTable | str]:
     if result.configuration.get("steps"):
         yield f"Stepsize: {_count_step_rows(result)}"
     summary = summary_of(result)
@@ -162,8 +162,8 @@ def _choose(summary: Summary) -> list[TerminalColumn]:
     return [column for column in columns_of(summary.subject) if column.title not in needless]
 
 
-def _make_table(summary: Summary, *, quiet: bool) -> Table:
-    table, columns = Table(quiet=quiet), _choose(summary)
+def _make_table(summary: Summary, *, quiet: bool) -> TextTable:
+    table, columns = TextTable(quiet=quiet), _choose(summary)
     for column in columns:
         table.add_column(column.title, column.holds, drop=column.drop)
     for rows in (summary.rows, summary.totals):
@@ -174,17 +174,17 @@ def _make_table(summary: Summary, *, quiet: bool) -> Table:
     return table
 
 
-def _draw_timings(result: Result) -> Table | None:
+def _draw_timings(result: Result) -> TextTable | None:
     runs = [run for run in result.runs if run.took_s is not None]
     if not runs:
         return None
     names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
-    table, titles = Table(), [_REST, *names, "all"]
+    table, titles = TextTable(), [_REST, *names, "all"]
     totals = [
         sum(each or 0.0 for each in every)
         for every in zip(*(_list_seconds(run, names) for run in runs), strict=True)
     ]
-    table.add_column("Run", Cells.NAME)
+    table.add_column("Run", CellKind.NAME)
     for number, title in enumerate(titles):
         shorter = sum(total < totals[number] for total in totals)
         table.add_column(title, drop=0 if title == titles[-1] else 1 + shorter)

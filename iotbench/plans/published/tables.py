@@ -5,7 +5,7 @@ from itertools import groupby
 
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from iotbench.plans.lines import warnings_of
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen
@@ -28,7 +28,7 @@ def format_record(record: Reproduction, path: str, width: int) -> str:
     return draw(_list_parts(record, path), width)
 
 
-def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
+def _list_parts(record: Reproduction, path: str) -> Iterator[TextTable | str]:
     yield f"document {record.number}, {record.title}: {record.document}, size {record.size}"
     if record.lines:
         yield _draw_figures(record.lines)
@@ -52,15 +52,15 @@ def _list_parts(record: Reproduction, path: str) -> Iterator[Table | str]:
     yield f"result file: {path}"
 
 
-def _draw_figures(lines: Sequence[FigureLine]) -> Table:
+def _draw_figures(lines: Sequence[FigureLine]) -> TextTable:
     """Return the table of figures, with percentages of the best target if there are several."""
     ranked = any(line.percent_of_best for line in lines)
-    table = Table()
-    table.add_column("Figure, system", Cells.TEXT)
+    table = TextTable()
+    table.add_column("Figure, system", CellKind.TEXT)
     for title, drop in {"Document": 0, "Ours": 0, "Spread": 1, "Of best": 2}.items():
         if ranked or title != "Of best":
             table.add_column(title, drop=drop)
-    table.add_column("Verdict", Cells.TEXT)
+    table.add_column("Verdict", CellKind.TEXT)
     figures = groupby(lines, key=lambda line: (line.title, line.unit))
     for (title, unit), systems in figures:
         table.add_section()
@@ -169,13 +169,13 @@ def _format_range(values: Sequence[float]) -> str:
     return f"{low if low == high else f'{low} to {high}'} ({len(values)})"
 
 
-def _draw_clusters(matrix: Matrix) -> Table:
+def _draw_clusters(matrix: Matrix) -> TextTable:
     """Return the matrix of clusters, with a column for each number of nodes."""
     numbers = sorted({cell.nodes for cell in matrix.cells})
-    table = Table()
+    table = TextTable()
     unit = unit_of(matrix.measure)
     settings = ", ".join(dict.fromkeys(cell.setting or matrix.setting for cell in matrix.cells))
-    table.add_column(f"Clusters, {settings}, {unit}", Cells.TEXT)
+    table.add_column(f"Clusters, {settings}, {unit}", CellKind.TEXT)
     for number in numbers:
         table.add_column(counted(number, "node"))
     for module, size in dict.fromkeys((cell.module, cell.node_size) for cell in matrix.cells):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from iotbench.machine.streams import say, width_of
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from simulator.data.workloads.file import FileParams
 from simulator.errors import counted
 
@@ -32,18 +32,18 @@ def show(params: FileParams, found: "Converted") -> None:
     after.append(_describe_key(params))
     after += [f"warning: --data: {bad.describe()}" for bad in params.bad_cells]
     table = _make_table(params, file_types, found.first_rows)
-    parts: list[Table | str] = [*map(_clean, lines), table, *map(_clean, after)]
+    parts: list[TextTable | str] = [*map(_clean, lines), table, *map(_clean, after)]
     say(draw(parts, width_of(sys.stderr)).rstrip("\n"), err=True)
 
 
 def _make_table(
     params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]]
-) -> Table:
+) -> TextTable:
     """Return a table with as many of the first rows as fit the width."""
     most = max(map(len, first), default=0)
-    table = Table("Column", "In the file", "Stored as", "Role", quiet=True)
+    table = TextTable("Column", "In the file", "Stored as", "Role", quiet=True)
     for number in range(most):
-        table.add_column(f"Row {number + 1}", Cells.ID, drop=most - number)
+        table.add_column(f"Row {number + 1}", CellKind.ID, drop=most - number)
     for column, file_type, values in zip(params.columns, types, first, strict=True):
         stored = f"{column.type}{', has NULLs' if column.nullable else ''}"
         cells = (column.name, file_type, stored, column.role.value, *map(_shorten, values))

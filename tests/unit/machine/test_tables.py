@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from iotbench.machine.tables import Cells, Table, draw
+from iotbench.machine.tables import CellKind, TextTable, draw
 from tests import ROOT
 
 WIDTHS = (40, 60, 80, 100, 120)
 WORDS = st.text("abcdefgh,:-東京", min_size=1, max_size=45)
 TEXTS = st.lists(WORDS, max_size=5).map(" ".join)
 FIGURES = st.integers(0, 10**9).map("{:,}".format)
-ONE = {Cells.NAME: WORDS, Cells.TEXT: TEXTS, Cells.FIGURE: FIGURES, Cells.ID: WORDS}
-COLUMN = st.sampled_from(Cells).flatmap(
+ONE = {CellKind.NAME: WORDS, CellKind.TEXT: TEXTS, CellKind.FIGURE: FIGURES, CellKind.ID: WORDS}
+COLUMN = st.sampled_from(CellKind).flatmap(
     lambda holds: st.tuples(
         TEXTS, st.just(holds), st.integers(0, 3), st.lists(ONE[holds], min_size=3, max_size=3)
     )
@@ -35,7 +35,7 @@ def is_whole(word, words):
 @given(st.lists(COLUMN, min_size=1, max_size=7), st.sampled_from(WIDTHS))
 def test_no_word_is_broken_and_no_figure_is_cut(columns, width):
     columns[0] = (*columns[0][:2], 0, columns[0][3])
-    table = Table()
+    table = TextTable()
     for title, holds, drop, _ in columns:
         table.add_column(title, holds, drop=drop)
     for cells in zip(*(cells for *_, cells in columns), strict=True):
@@ -47,7 +47,7 @@ def test_no_word_is_broken_and_no_figure_is_cut(columns, width):
 
     assert [word for word in printed if not is_whole(word, words)] == []
     for _, holds, drop, cells in columns:
-        if holds in (Cells.FIGURE, Cells.ID) and not drop:
+        if holds in (CellKind.FIGURE, CellKind.ID) and not drop:
             assert set(cells) <= set(printed)
     assert {*dropped} <= {" ".join(title.split()) for title, _, drop, _ in columns if drop}
     if max(map(cell_len, lines)) > width:
@@ -56,12 +56,12 @@ def test_no_word_is_broken_and_no_figure_is_cut(columns, width):
 
 def test_columns_give_way_in_their_order_then_text_is_wrapped_then_names_are_shortened():
     name = "postgresql-db.example.com-5432-iot-bench"
-    table = Table()
-    table.add_column("Target", Cells.NAME)
+    table = TextTable()
+    table.add_column("Target", CellKind.NAME)
     table.add_column("Avg rows/s")
     table.add_column("p99", drop=2)
     table.add_column("Max", drop=1)
-    table.add_column("Verdict", Cells.TEXT)
+    table.add_column("Verdict", CellKind.TEXT)
     table.add_row(name, "1,234,567", "1.25", "12.5", "not verified, since rows are missing")
     table.add_section()
     table.add_row("sqlite", "1", "-", "-", "verified")
@@ -99,7 +99,7 @@ def test_every_table_in_a_terminal_has_this_layout():
 
 @pytest.mark.parametrize("width", [1, 5, 12])
 def test_a_width_below_any_sense_loses_no_figure(width):
-    table = Table("A", quiet=True)
+    table = TextTable("A", quiet=True)
     table.add_column("B")
     table.add_row("some words of a text", "1,234,567")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from iotbench.config.options.places import is_url, parse_folder, parse_written
-from iotbench.results.places import Objects, PlacePath, find_place
-from iotbench.results.tables import Tables
+from iotbench.results.places import ObjectPlace, PlacePath, find_place
+from iotbench.results.tables import TablePlace
 from simulator.errors import ConfigError
 
 FILE = "20261127T150710443Z-insert-influxdb1-465b.json"
@@ -24,16 +24,16 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "kind", "root", "inside"),
     [
-        ("s3://bench/a/b", Objects, "s3://bench/a/b", ""),
-        (f"s3://bench/a/{FILE}", Objects, "s3://bench/a", FILE),
-        ("postgresql://u@h:1/db", Tables, "postgresql://u@h:1/db", ""),
-        ("postgres://u@h/db/night-1", Tables, "postgres://u@h/db", "night-1"),
-        ("postgresql://h/db?sslmode=require", Tables, "postgresql://h/db?sslmode=require", ""),
-        (f"postgresql://h/db?a=b/n/{FILE}", Tables, "postgresql://h/db?a=b", f"n/{FILE}"),
-        ("postgresql://h/db/n?a=b", Tables, "postgresql://h/db?a=b", "n"),
-        ("sqlite:x.db", Tables, "sqlite:x.db", ""),
-        ("sqlite:there.db/n", Tables, "sqlite:there.db", "n"),
-        ("sqlite:/tmp/x.db", Tables, "sqlite:/tmp/x.db", ""),
+        ("s3://bench/a/b", ObjectPlace, "s3://bench/a/b", ""),
+        (f"s3://bench/a/{FILE}", ObjectPlace, "s3://bench/a", FILE),
+        ("postgresql://u@h:1/db", TablePlace, "postgresql://u@h:1/db", ""),
+        ("postgres://u@h/db/night-1", TablePlace, "postgres://u@h/db", "night-1"),
+        ("postgresql://h/db?sslmode=require", TablePlace, "postgresql://h/db?sslmode=require", ""),
+        (f"postgresql://h/db?a=b/n/{FILE}", TablePlace, "postgresql://h/db?a=b", f"n/{FILE}"),
+        ("postgresql://h/db/n?a=b", TablePlace, "postgresql://h/db?a=b", "n"),
+        ("sqlite:x.db", TablePlace, "sqlite:x.db", ""),
+        ("sqlite:there.db/n", TablePlace, "sqlite:there.db", "n"),
+        ("sqlite:/tmp/x.db", TablePlace, "sqlite:/tmp/x.db", ""),
     ],
 )
 def test_a_url_is_a_place_and_a_path_in_it(text, kind, root, inside, here):

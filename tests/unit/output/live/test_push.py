@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from iotbench.output.live import push
 from iotbench.output.live.metrics import SweepMetrics, problem_with
-from iotbench.output.live.push import MetricsPush, TextSender
+from iotbench.output.live.push import MetricsPush, TextMetricsSender
 from simulator.redaction import hide_urls
 from tests.unit.output.live.receivers import receiving
 from tests.unit.output.live.sweeps import RESULT, moments, sample
@@ -19,7 +19,7 @@ def quickly(monkeypatch):
 
 
 def pushed(url, samples, pause_s=0.0):
-    with MetricsPush(TextSender(url)) as writer:
+    with MetricsPush(TextMetricsSender(url)) as writer:
         output = SweepMetrics(writer, RESULT)
         for moment in moments([samples]):
             output.take(moment)
