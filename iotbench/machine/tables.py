@@ -233,4 +233,4 @@ def _shorten(word: str, width: int) -> str:
     end = (width - 1) // 2
     head = set_cell_size(word, width - 1 - end)
     tail = set_cell_size(word[::-1], end)[::-1]
-    return f"{head}{_CUT}{tail}"
+    return f"{head}{_CUT}{tail}".replace(" ", "")  # in place of half a wide character

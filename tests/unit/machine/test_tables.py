@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from iotbench.machine.tables import CellKind, TextTable, draw
 from tests import ROOT
+from tests.fuzzing import CASES
 
 WIDTHS = (40, 60, 80, 100, 120)
 WORDS = st.text("abcdefgh,:-東京", min_size=1, max_size=45)
@@ -26,12 +27,12 @@ def is_whole(word, words):
     """Whether a printed word is one of the words, or one without its middle."""
     head, cut, tail = word.partition("…")
     return word in words or (bool(cut) and any(
-        each.startswith(head) and each.endswith(tail) and cell_len(each) > cell_len(word) >= 12
+        each.startswith(head) and each.endswith(tail) and cell_len(each) > cell_len(word) >= 10
         for each in words
     ))  # fmt: skip
 
 
-@settings(deadline=None)
+@CASES
 @given(st.lists(COLUMN, min_size=1, max_size=7), st.sampled_from(WIDTHS))
 def test_no_word_is_broken_and_no_figure_is_cut(columns, width):
     columns[0] = (*columns[0][:2], 0, columns[0][3])

@@ -1,7 +1,7 @@
 """The numbers of a run, computed from what its workers measured."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from iotbench.results.latency import Latency, latency_of, merge
@@ -14,7 +14,7 @@ from simulator.protocol.events import Outcome
 from simulator.protocol.histogram import merge_histogram
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.pace import Pace, Timetable
-from tests.fuzzing import try_cases
+from tests.fuzzing import CASES, try_cases
 from tests.unit.output.terminal.made import histogram, outcome, stored, worker
 
 DEVOPS = {"workload": "devops", "params": {}}
@@ -37,7 +37,7 @@ def test_both_rates_are_computed_as_they_are_defined():
     assert metrics.rows_per_s_reference == 300 / 3
 
 
-@settings(deadline=None)
+@CASES
 @given(
     rate=st.floats(1, 1e5),
     batch=st.integers(1, 10_000),
