@@ -195,7 +195,7 @@ Examples:
 @click.argument("source", metavar="FROM", type=PathOf(parse_folder))
 @click.argument("to", metavar="TO", type=PathOf(parse_folder))
 def copy_results(*, source: Path, to: Path) -> None:
-    """Copy results from a folder to a database or an object store, or back.
+    """Copy results between folders, databases and object stores.
 
     FROM and TO are a folder, s3://BUCKET/PREFIX, postgresql://USER@HOST/DATABASE or sqlite:FILE;
     FROM may be an archive. The folders in FROM are copied, too. A result that is stored already is
