@@ -188,7 +188,7 @@ def test_the_dataset_is_known_without_the_results_folder(
     assert "from the mark in the database" in asked.err
     result = elsewhere.result()
     assert "1 worker with queries: " in " ".join(result["warnings"])
-    assert "CPU limit stopped the workers" in " ".join(result["warnings"])
+    assert "the CPU limit of the pods stopped the workers" in " ".join(result["warnings"])
     assert verdicts(result) == ["verified"]
     assert result["configuration"]["seed"] == 4711
     assert result["configuration"]["rows"] == 2000
