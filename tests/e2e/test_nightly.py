@@ -157,6 +157,27 @@ def test_a_run_that_fails_is_a_failed_job_with_the_message_in_its_log(nightly: N
     assert nightly.leftovers() == []
 
 
+def test_results_are_copied_to_a_database_and_a_later_night_copies_what_is_missing(
+    nightly: Nightly,
+) -> None:
+    secret = {"secretKeyRef": {"name": "postgres-app", "key": "password"}}
+    env = [{"name": "POSTGRESQL_PASSWORD", "valueFrom": secret}]
+    nightly.install(SMALL_PLAN, env=env, copyTo="postgresql://app@postgres-rw/nosuch")
+    ended, log = nightly.run("night-1")
+
+    assert ended == "Failed"
+    assert "verified" in log
+    assert 'database "nosuch" does not exist' in log
+    nightly.install(SMALL_PLAN, env=env, copyTo="postgresql://app@postgres-rw/app")
+    ended, log = nightly.run("night-2")
+    assert ended == "Complete", log
+    assert "postgresql://app@postgres-rw/app: copied 8 results; 0 were there" in log
+    stored = nightly.namespace.sql("SELECT folder, count(*) FROM iotbench_results GROUP BY 1")
+    assert sorted(stored.split()) == ["night-1|4", "night-2|4"]
+    nightly.namespace.sql("DROP TABLE iotbench_figures, iotbench_results")
+    assert nightly.leftovers() == []
+
+
 def test_a_run_beyond_its_deadline_removes_its_pods(nightly: Nightly) -> None:
     nightly.install(LONG_PLAN, deadlineSeconds=40)
     nightly.start("night-1")
