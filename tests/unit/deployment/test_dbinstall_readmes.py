@@ -14,9 +14,7 @@ FOLDERS = sorted(path for path in DBINSTALL.iterdir() if path.is_dir())
 FOLDER = re.compile(r"\[([\w-]+)\]\(\1\)")
 PROFILES = ("lab", "bench")
 COMMAND = re.compile(r"^ {4}(.*)$", re.MULTILINE)
-NOT_RUN = {("elasticsearch", "values-lab.yaml"), ("timescaledb", "statefulset-bench.yaml")} | {
-    (name, "values-bench.yaml") for name in ("influxdb", "mysql", "questdb", "victoriametrics")
-}
+NOT_RUN = {("elasticsearch", "values-lab.yaml")}
 """Those that a test can install, but has not yet."""
 MANIFEST = re.compile(r"(?:-f|--values|--patch-file) ([\w-]+\.yaml)")
 
