@@ -73,7 +73,7 @@ class TablePlace(ResultPlace):
         try:
             connection = self._database.connect().connection
         except BenchError as error:
-            raise self._failed(error) from None
+            raise self._make_error(error) from None
         if self._file:
             connection.create_function("sha256", 1, lambda text: digest_of(text.encode()))
         return connection
@@ -91,9 +91,9 @@ class TablePlace(ResultPlace):
             names = [each[0] for each in cursor.description or ()]
             return names, cursor.fetchall() if names else []
         except connection.Error as error:
-            raise self._failed(self._database.setup_error(error)) from None
+            raise self._make_error(self._database.setup_error(error)) from None
 
-    def _failed(self, error: BenchError) -> SetupError:
+    def _make_error(self, error: BenchError) -> SetupError:
         words = str(error).removeprefix(f"{self._database.name}: ")
         return SetupError(f"{self.path}: {words}")
 

@@ -119,7 +119,7 @@ def _read_gathered(name: ResultName) -> ResultEntry:
     return ResultEntry(
         id=name.id,
         file=name.path.name,
-        created=outline.created or _changed(name.path),
+        created=outline.created or _find_change(name.path),
         kind=name.kind,
         target=",".join(outline.targets),
         what=outline.what,
@@ -128,7 +128,7 @@ def _read_gathered(name: ResultName) -> ResultEntry:
     )
 
 
-def _changed(path: Path) -> datetime:
+def _find_change(path: Path) -> datetime:
     """Return when a file was changed; 1970 for a file at a URL."""
     changed_s = 0.0 if find_place(path) else packed.file_of(path).stat().st_mtime
     return datetime.fromtimestamp(changed_s, UTC)
