@@ -208,7 +208,7 @@ def copy_results(*, source: Path, to: Path) -> None:
     copied = copying.copy(source, to)
     more = f", {copied.replaced:,} of them again" if copied.replaced else ""
     written = copied.new + copied.replaced
-    say(f"{to}: copied {counted(written, 'result')}{more}; {copied.same:,} were there")
+    say(f"{to}: copied {counted(written, 'result')}{more}; {copied.same:,} were already stored")
     for problem in copied.problems:
         say(f"error: {problem}", err=True)
     click.get_current_context().exit(1 if copied.problems else 0)

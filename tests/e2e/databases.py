@@ -22,7 +22,7 @@ BY_HAND = "E2E_BY_HAND"
 LAB_VALUES = "values-lab.yaml"
 BENCH_VALUES = "values-bench.yaml"
 BENCH_CPUS = 'cpu: "8"'
-"""What a server of the profile bench asks for; a node of the test cluster has fewer."""
+"""The CPUs of a server of the profile bench; a node of the test cluster has fewer."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 
 
@@ -97,7 +97,7 @@ class Database:
     version: tuple[str, str] | None = None
     """A text of its manifest, and the same text with the version of the image built here."""
     lacking: str = ""
-    """What the server built here lacks, so that it does not become ready."""
+    """The parts that the server built here lacks, so that it does not become ready."""
     options: tuple[str, ...] = ()
     """Options of the benchmark's command line."""
 

@@ -179,7 +179,7 @@ class Application(Nightly):
         return found
 
     def refresh(self) -> None:
-        """Have Argo CD compare the cluster with Git now."""
+        """Make Argo CD compare the cluster with Git now."""
         words = ("annotate", f"app/{NAME}", PLACE, f"{REFRESH}=normal")
         self.namespace.kube.kubectl(*words, "--overwrite")
 

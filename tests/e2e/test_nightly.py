@@ -171,7 +171,7 @@ def test_results_are_copied_to_a_database_and_a_later_night_copies_what_is_missi
     nightly.install(SMALL_PLAN, env=env, copyTo="postgresql://app@postgres-rw/app")
     ended, log = nightly.run("night-2")
     assert ended == "Complete", log
-    assert "postgresql://app@postgres-rw/app: copied 8 results; 0 were there" in log
+    assert "postgresql://app@postgres-rw/app: copied 8 results; 0 were already stored" in log
     stored = nightly.namespace.sql("SELECT folder, count(*) FROM iotbench_results GROUP BY 1")
     assert sorted(stored.split()) == ["night-1|4", "night-2|4"]
     nightly.namespace.sql("DROP TABLE iotbench_figures, iotbench_results")

@@ -148,7 +148,7 @@ def test_readers_show_the_same_from_a_place_as_from_the_folder(
     done = cli.run("results", "copy", str(nights), stored.url)
 
     assert done.code == 0, done.err
-    assert done.out.endswith(f": copied {total} results; 0 were there\n")
+    assert done.out.endswith(f": copied {total} results; 0 were already stored\n")
     assert stored.count() == total
     for words in (
         ("history", "--format=json"),
@@ -187,9 +187,9 @@ def test_only_what_is_new_or_changed_is_copied_and_nothing_is_lost(
     back = cli.run("results", "copy", stored.url, "back")
 
     assert {first.code, again.code, tagged.code, changed.code, back.code} == {0}, back.err
-    assert again.out == f"{stored.url}: copied 0 results; {total} were there\n"
+    assert again.out == f"{stored.url}: copied 0 results; {total} were already stored\n"
     assert changed.out == (
-        f"{stored.url}: copied 2 results, 1 of them again; {total - 1} were there\n"
+        f"{stored.url}: copied 2 results, 1 of them again; {total - 1} were already stored\n"
     )
     assert stored.count() == total + 1
     assert files_of(cli.folder / "back") == files_of(nights)
@@ -241,7 +241,7 @@ def test_a_copy_that_is_killed_is_completed_by_the_same_command(
 
     assert 10 <= there < total + 60
     assert (done.code, back.code) == (0, 0), done.err
-    assert done.out.endswith(f"; {there} were there\n")
+    assert done.out.endswith(f"; {there} were already stored\n")
     assert files_of(cli.folder / "back") == files_of(nights)
 
 

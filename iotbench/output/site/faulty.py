@@ -67,12 +67,7 @@ def _answer(fault: Fault, lines: Sequence[Line], outages: Sequence[Sequence[Outa
     )
     ends = [(line.name, f"{median(own):,.1f} s") for line, own in zip(lines, silent, strict=True)]
     results = [each for line in lines for each in line.results]
-    lost = {line.name: _count_lost(line.results[0]) for line in lines}
-    losers = [f"{name}: {counted(rows, 'row')}" for name, rows in lost.items() if rows]
-    words = f"acknowledged rows were lost by {', '.join(losers)}" if losers else (
-        "no acknowledged row was lost"
-    )  # fmt: skip
-    answer = f"Without an acknowledgement: {name_ends(ends)}; {words}"
+    answer = f"Without an acknowledgement: {name_ends(ends)}{_describe_losses(lines)}"
     return Question(_TITLES[fault], f"{fault}.html", answer, section, results)
 
 
@@ -109,6 +104,17 @@ def _describe(entry: Entry, each: PageResult, outages: Sequence[Outage]) -> Line
     return Line(entry, [each], cells)
 
 
-def _count_lost(each: PageResult) -> int:
-    accounts = (accounts_of(run.outcome) for run in each.done)
-    return sum(found.lost for found in accounts if found)
+def _describe_losses(lines: Sequence[Line]) -> str:
+    """Return which databases lost acknowledged rows; empty if no run accounts for its rows."""
+    lost: dict[str, int] = {}
+    for line in lines:
+        for run in (run for each in line.results for run in each.done):
+            if accounts := accounts_of(run.outcome):
+                lost[line.name] = lost.get(line.name, 0) + accounts.lost
+    if not lost:
+        return ""
+    losers = [f"{name}: {counted(rows, 'row')}" for name, rows in lost.items() if rows]
+    if losers:
+        return f"; acknowledged rows were lost by {', '.join(losers)}"
+    is_all = all(line.name in lost for line in lines)
+    return f"; no acknowledged row was lost{'' if is_all else ' where rows were counted'}"

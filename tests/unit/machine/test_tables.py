@@ -24,7 +24,7 @@ COLUMN = st.sampled_from(CellKind).flatmap(
 
 
 def is_whole(word, words):
-    """Whether a printed word is one of the words, or one without its middle."""
+    """Return whether a printed word is one of the words, or one without its middle."""
     head, cut, tail = word.partition("…")
     return word in words or (bool(cut) and any(
         each.startswith(head) and each.endswith(tail) and cell_len(each) > cell_len(word) >= 10

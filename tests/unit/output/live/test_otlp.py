@@ -22,7 +22,7 @@ TOKEN = "Zx9Qw7KpLm3T"
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    """Without the variables and the credentials of this machine, and without pauses."""
+    """Remove the variables and the credentials of this machine, and the pauses."""
     for kind in ("", "METRICS_"):
         for name in ("ENDPOINT", "HEADERS", "PROTOCOL"):
             monkeypatch.delenv(f"OTEL_EXPORTER_OTLP_{kind}{name}", raising=False)
