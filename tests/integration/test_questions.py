@@ -78,6 +78,8 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
     killed = _cells_of(pages["kill-database.html"])
     assert float(killed["Without acknowledgement, s"].split()[0]) > 0.4
     assert (killed["Lost"], killed["Stored in part, twice, never sent"]) == ("0", "0, 0, 0")
+    assert "; no acknowledged row was lost" in index
+    assert "where rows were counted" not in index
 
 
 def _expect_links(pages: dict[str, str]) -> None:
