@@ -361,7 +361,7 @@ def test_the_process_of_the_collector_is_killed_and_another_one_goes_on(cli: Clu
     (run,) = cli.result()["runs"]
     assert run["metrics"]["rows"] == 20_000
     assert run["outcome"]["verdict"]["status"] == "verified"
-    assert [each["what"] for each in run["outcome"]["occurrences"]] == ["collector replaced"]
+    assert "collector replaced" in [each["what"] for each in run["outcome"]["occurrences"]]
 
 
 def test_the_collector_is_deleted(cli: ClusterLine) -> None:

@@ -27,12 +27,15 @@ settings:
   - name: killed
     insert: {workload: iot, workers: 2, batch: 20, rate: 2k, duration: 5s, fault: kill-database,
       at: 1s, for: 500ms}
+  - {name: own-client, insert: &sent {workload: iot, workers: 1, batch: 100, num_inserts: 2k}}
+  - {name: driver, options: {client: driver}, insert: *sent}
   - {name: rates, insert: {workload: iot, workers: 1, batch: 500, num_inserts: 2k}}
 """
 PAGES = {
     "cardinality.html": "What does a higher cardinality cost?",
     "freshness.html": "How soon is a row seen?",
     "growth.html": "What does a growing table cost?",
+    "drivers.html": "What does a driver cost?",
     "kill-database.html": "What does a killed server cost?",
 }
 _REQUESTS = re.compile(r"""(?:\bsrc=|<link[^>]*\bhref=|url\()["']?(?:https?:)?//""")
@@ -75,6 +78,9 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
     assert fresh["Rows are visible"] == "at once"
     assert fresh["Median, ms"].endswith(" (2)")
     assert "4,000 rows before, rows/s" in _cells_of(pages["growth.html"])
+    clients = _cells_of(pages["drivers.html"])
+    assert clients["Driver"] == "driver"
+    assert float(clients["Driver, µs/row of CPU"].split()[0]) > 0
     killed = _cells_of(pages["kill-database.html"])
     assert float(killed["Without acknowledgement, s"].split()[0]) > 0.4
     assert (killed["Lost"], killed["Stored in part, twice, never sent"]) == ("0", "0, 0, 0")

@@ -17,9 +17,9 @@ results/published/ by the command `publish`. The tables of README.md and results
 picture are then written from all rows. `table` only prints the table of all figures.
 
 `--plan questions` does the same with results/questions.yaml: what the pages of the site about
-cardinality, freshness, growth and faults show. Its results are published beside the rows, which
-stay as they are. Only settings as installed are measured, and `restart_with` starts a killed server
-again.
+cardinality, growth, freshness, faults and drivers show. Its results are published beside the rows,
+which stay as they are. Only settings as installed are measured, and `restart_with` starts a killed
+server again.
 
 With `--address TARGET=URL` or `--addresses FILE`, targets are measured on servers that run
 elsewhere, in new databases that are dropped at the end. The words are the same as for the contract
