@@ -133,9 +133,10 @@ def _run_child(serve: Callable[[BinaryIO], int], journal: BinaryIO) -> int:
     The child receives each SIGTERM that this process receives.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
-        end_with_parent()
+        end_with_parent(parent)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         os._exit(serve(journal))

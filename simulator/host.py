@@ -62,10 +62,15 @@ def continue_without_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
-def end_with_parent() -> None:
-    """Ask the kernel to kill this process when the parent exits (only on Linux)."""
+def end_with_parent(parent: int) -> None:
+    """Ask the kernel to kill this process when process `parent` exits (only on Linux).
+
+    If `parent` has exited already, kill this process now.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def name_process(name: str) -> None:

@@ -19,6 +19,7 @@ from tests.e2e.harness import STATE, ClusterLine, Kubernetes, Namespace, waited
 from tests.e2e.short_lifetime import UNATTENDED_S
 from tests.e2e.test_failures import PAUSED, POSTGRES, QUICK, ROWS, failed, next_run
 from tests.integration.conftest import ROOT
+from tests.processes import alive
 
 WITHIN_S = 2 * UNATTENDED_S + 60
 """The controllers of a loaded machine act some seconds late."""
@@ -112,13 +113,19 @@ def test_the_next_run_removes_the_pods_of_a_killed_one(cli: ClusterLine) -> None
 
 # --- killed while helm works ----------------------------------------------------------------------
 
+HELM_WORKS = {"pending-install": "--runs=1", "pending-upgrade": "--runs=2"}
+"""Status of a release while helm works -> how many runs a sweep needs to get there."""
+
 
 def halted_helm(line: ClusterLine, process: subprocess.Popen[str], status: str) -> psutil.Process:
     """Stop helm once its record of the release has a status; until then let it work in steps."""
-    selector = f"--selector=owner=helm,status={status}"
 
-    def has_status() -> str:
+    def has(status: str) -> str:
+        selector = f"--selector=owner=helm,status={status}"
         return line.namespace.kubectl("get", "secrets", selector, "--output=name")
+
+    if status == "pending-upgrade":
+        waited("helm has installed the release", lambda: has("deployed"), 60)
 
     def step() -> psutil.Process | None:
         assert process.poll() is None, process.communicate()
@@ -126,7 +133,7 @@ def halted_helm(line: ClusterLine, process: subprocess.Popen[str], status: str) 
             with contextlib.suppress(psutil.NoSuchProcess):
                 while helm.cmdline()[:2] == ["helm", "upgrade"]:
                     helm.suspend()
-                    if has_status():
+                    if has(status):
                         return helm
                     helm.resume()
                     time.sleep(0.01)
@@ -136,20 +143,46 @@ def halted_helm(line: ClusterLine, process: subprocess.Popen[str], status: str) 
     return found
 
 
+def kill_with_helm(line: ClusterLine, status: str) -> None:
+    """Kill a command line while helm works."""
+    process = line.start("insert", POSTGRES, "--workers=1", HELM_WORKS[status], *ROWS)
+    helm = halted_helm(line, process, status)
+    process.kill()
+    process.wait()
+    waited("helm ends with its command line", lambda: not alive(helm), 10)
+    assert line.namespace.leftovers()
+
+
 @pytest.mark.rare
-def test_a_killed_helm_ends_the_run_with_the_cause(cli: ClusterLine) -> None:
+@pytest.mark.parametrize("status", HELM_WORKS)
+def test_a_killed_helm_ends_the_run_with_the_cause(cli: ClusterLine, status: str) -> None:
     process = cli.start("insert", POSTGRES, "--workers=1", "--runs=2", *ROWS)
-    halted_helm(cli, process, "pending-install").kill()
+    halted_helm(cli, process, status).kill()
     done = cli.finish(process)
     failed(cli, done, "helm upgrade was killed by SIGKILL")
 
 
-def test_the_next_run_removes_a_release_that_helm_did_not_finish(cli: ClusterLine) -> None:
-    process = cli.start("insert", POSTGRES, *QUICK)
-    helm = halted_helm(cli, process, "pending-install")
-    process.kill()
-    process.wait()
-    helm.kill()
+@pytest.mark.parametrize("status", HELM_WORKS)
+def test_cleanup_removes_a_release_that_helm_did_not_finish(cli: ClusterLine, status: str) -> None:
+    kill_with_helm(cli, status)
+    cleaned = cli.run("cleanup")
+    assert cleaned.code == 0, cleaned.err
+    assert "removed folder" in cleaned.out
+    assert not cli.namespace.leftovers()
+    time.sleep(3)  # longer than a helm that goes on needs for what it has still to create
+    assert not cli.namespace.leftovers()
+    done = cli.insert(POSTGRES, *QUICK)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+    assert "the remains of a command" not in done.err
+
+
+@pytest.mark.rare
+@pytest.mark.parametrize("status", HELM_WORKS)
+def test_the_next_run_removes_a_release_that_helm_did_not_finish(
+    cli: ClusterLine, status: str
+) -> None:
+    kill_with_helm(cli, status)
     done = cli.insert(POSTGRES, *QUICK)
     assert done.code == 0, done.err
     assert verdict(cli) == "verified"

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,16 @@ def test_without_the_kernels_word_a_machine_is_reported_by_its_network_card(monk
     monkeypatch.setattr(Path, "exists", lambda _: False)
 
     assert host.boot_id() == host.boot_id() == str(int(host.boot_id()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no PR_SET_PDEATHSIG")
+@pytest.mark.parametrize(
+    ("parent", "code"), [(os.getpid(), 0), (1 << 30, -signal.SIGKILL)], ids=["alive", "gone"]
+)
+def test_a_process_whose_parent_exits_before_it_asks_to_end_with_it_ends_at_once(parent, code):
+    program = f"from simulator.host import *\nend_with_parent({parent})"
+
+    assert subprocess.run([sys.executable, "-c", program], check=False, cwd=ROOT).returncode == code
 
 
 def test_the_peak_counts_memory_that_was_given_back():

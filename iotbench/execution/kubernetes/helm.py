@@ -1,12 +1,14 @@
 """The program helm, which manages releases of the chart in deployment/."""
 
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from iotbench.config.options.choice import ClusterOptions
@@ -14,6 +16,7 @@ from iotbench.execution.kubernetes.wire import PATIENCE_S, kubectl_flags
 from iotbench.machine.program import find_shipped
 from iotbench.machine.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
+from simulator.host import end_with_parent
 
 CHART = find_shipped("deployment")
 _OLDEST = (3, 13)
@@ -115,6 +118,8 @@ class Helm:
                 check=False,
                 timeout=_TIMEOUT_S + 10,
                 start_new_session=True,  # the command line handles Ctrl-C
+                # A helm that outlived the command line could create Jobs after a `cleanup`.
+                preexec_fn=partial(end_with_parent, os.getpid()),
             )
         except subprocess.TimeoutExpired as error:
             raise SetupError(f"helm {command[0]} did not end within {error.timeout:.0f} s") from (

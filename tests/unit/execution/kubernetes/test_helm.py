@@ -5,14 +5,19 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from iotbench.config.options.choice import ClusterOptions
 from iotbench.execution.kubernetes import helm as cli_helm
 from iotbench.execution.kubernetes.helm import CHART, Helm
 from simulator.errors import ConfigError, SetupError
+from tests import ROOT
+from tests.processes import alive
 
 VALUES = {"workers": 3, "run": {"id": "r", "spec": "{}"}}
 RECORDER = f"""#!{sys.executable}
@@ -148,6 +153,34 @@ def test_a_helm_that_hangs_is_ended(program, monkeypatch):
 
     with pytest.raises(SetupError, match="helm uninstall did not end within"):
         helm().uninstall("bench-s")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no PR_SET_PDEATHSIG")
+def test_helm_ends_with_a_command_line_that_is_killed(program):
+    pid = program.folder / "pid"
+    (program.folder / "helm").write_text(
+        f"#!/bin/sh\necho $$ >{pid}\nexec {shutil.which('sleep', path=os.defpath)} 60\n"
+    )
+    code = (
+        f"from {Helm.__module__} import ClusterOptions, Helm\n"
+        "Helm(ClusterOptions(), 'ns').uninstall('bench-s')"
+    )
+    command_line = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    until(lambda: pid.exists() and pid.read_text())
+    helm_process = psutil.Process(int(pid.read_text()))
+    assert alive(helm_process)
+
+    command_line.kill()
+    command_line.wait()
+
+    until(lambda: not alive(helm_process))
+
+
+def until(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_helm_that_cannot_be_executed_is_reported(program):
