@@ -42,6 +42,8 @@ class Operator:
     version: str
     package: str
     """The folder of its program in the module."""
+    group: str
+    """The API group of its kinds, whose definitions its chart keeps."""
     packages: tuple[str, ...] = ("libzstd1",)
     """Debian packages for the image."""
     uses_helm: bool = False
@@ -59,6 +61,17 @@ class Operator:
         options += [helm_option()] if self.uses_helm else []
         base = base_image(*self.packages)
         return built(self.image, image_folder(self.name), base, *options, version=self.version)
+
+    def removal(self) -> str:
+        """Return dbinstall's command that removes the definitions of its kinds."""
+        text = (DBINSTALL / "README.md").read_text()
+        (command,) = re.findall(r"`(kubectl get crd .*?)`", text)
+        assert f"`{self.group}`" in text
+        return command.replace("GROUP", self.group)
+
+    def defines(self, name: str) -> bool:
+        """Return whether an object is the definition of one of its kinds."""
+        return name.startswith("customresourcedefinition") and name.endswith(f".{self.group}")
 
     def _compile(self, folder: Path) -> None:
         packages.go_program(
@@ -276,7 +289,11 @@ DATABASES = (
         packages=("openjdk-17-jre-headless", "bash", "coreutils", "curl", "netcat-openbsd"),
         server="elasticsearch",
         operator=Operator(
-            "eck-operator", "github.com/elastic/cloud-on-k8s/v3", version="3.5.0", package="cmd"
+            "eck-operator",
+            "github.com/elastic/cloud-on-k8s/v3",
+            version="3.5.0",
+            package="cmd",
+            group="k8s.elastic.co",
         ),
         version=("\nversion: 9.5.3\n", f"\nversion: {SERVERS['elasticsearch'].version}\n"),
         # With `transport.host: 127.0.0.1` in `config`, 20,000 open files are enough to start.
@@ -291,6 +308,7 @@ DATABASES = (
             "github.com/cloudnative-pg/cloudnative-pg",
             version="1.30.1",
             package="cmd/manager",
+            group="postgresql.cnpg.io",
         ),
         version=("postgresql:18.6-standard-trixie", "postgresql:15"),
     ),

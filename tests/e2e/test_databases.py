@@ -15,6 +15,11 @@ from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
 from tests.e2e.installing import commands_in
 
 KINDS = "statefulsets,pods,services,configmaps,secrets,persistentvolumeclaims"
+OF_THE_CLUSTER = (
+    "namespaces,crds,clusterroles,clusterrolebindings,"
+    "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+)
+"""Kinds of the objects that an operator has outside of the benchmark's namespace."""
 IN_EVERY_NAMESPACE = {"configmap/kube-root-ca.crt"}
 
 
@@ -37,6 +42,10 @@ def shell(database: Database, namespace: Namespace, tmp_path: Path) -> Callable[
     return commands_in(namespace, database, tmp_path)
 
 
+def objects_of_cluster(kube: Kubernetes) -> set[str]:
+    return set(kube.kubectl("get", OF_THE_CLUSTER, "--output=name").split())
+
+
 def volumes(kube: Kubernetes, namespace: str) -> list[str]:
     """Return the persistent volumes of a namespace's claims."""
     items = kube.json("persistentvolumes")["items"]
@@ -51,6 +60,8 @@ def test_a_database_is_installed_measured_and_removed(
     line_on: Callable[[Namespace], ClusterLine],
 ) -> None:
     install, remove = database.commands()
+    kube, operator = namespace.kube, database.operator
+    before = objects_of_cluster(kube) if operator else set()
     shell(install)
     cli = line_on(namespace)
     target = f"--target={database.target}"
@@ -68,10 +79,15 @@ def test_a_database_is_installed_measured_and_removed(
     report(inserted.out + queried.out)
 
     shell(remove)
-    kube = namespace.kube
     left = waited_for_removal(namespace)
     assert left <= IN_EVERY_NAMESPACE
     waited("its volumes are gone", lambda: not volumes(kube, namespace.name))
+    if operator:
+        left = objects_of_cluster(kube) - before
+        assert [each for each in left if not operator.defines(each)] == []
+        if not any(map(operator.defines, before)):  # no database of somebody else needs them
+            shell(operator.removal())
+            assert objects_of_cluster(kube) <= before
 
 
 @pytest.mark.rare

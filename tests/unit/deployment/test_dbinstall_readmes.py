@@ -90,6 +90,14 @@ def test_the_commands_of_an_installed_database_can_be_taken_from_its_readme(data
     assert (DBINSTALL.parent / "tests/cluster/images" / database.name / "Dockerfile").is_file()
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_every_namespace_that_an_installation_creates_is_removed(folder):
+    created = re.findall(r"--namespace (\S+) --create-namespace", commands(folder.name))
+    removed = re.findall(r"kubectl delete namespace (\S+)", commands(folder.name))
+
+    assert removed == created
+
+
 def test_cockroachdb_is_not_waited_for_before_its_init_job_runs():
     (install,) = (line for line in commands("cockroachdb").splitlines() if "helm upgrade" in line)
 

@@ -68,6 +68,7 @@ def test_what_would_be_removed_can_be_listed_first():
     )
     assert installed(install="postgresql/CloudNativePG").looks[1:] == (
         "helm list --all --short '--filter=^cnpg$' --namespace cnpg-system",
+        "kubectl get namespace cnpg-system --ignore-not-found --output=name",
     )
     own = ["kubectl delete pod a --wait=false --timeout=9s", "rm -r data", "kubectl delete $WHAT",
            "helm uninstall b --wait --timeout=9s"]  # fmt: skip
