@@ -99,8 +99,11 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             "Integers are at most 2**53.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The server counts no rows in its answers: dropped rows are found after the insert.",
-            "After a crash of 1.145.0, a batch that spans two months loses the rows of the later one"
-            " if series of these names were deleted before: `insert` reports a mismatch.",
+            (
+                "After a crash of 1.145.0, a batch that spans two months loses the rows of the"
+                " later one if series of these names were deleted before: `insert`"
+                " reports a mismatch."
+            ),
             "The size on disk is that of the whole server.",
             "The server must neither deduplicate nor use less than 64 bits of precision.",
             "Clusters are not supported: vminsert acknowledges rows that no vmstorage has yet.",
