@@ -78,27 +78,6 @@ def test_each_interval_of_queries_is_a_line(stored: CommandLine, form: str) -> N
     assert {event["query"] for event in events} == {"count-cpu"}
 
 
-@pytest.mark.rare
-def test_a_ramp_ends_with_all_workers_or_at_once(stored: CommandLine) -> None:
-    ramp = (*TARGET, "--workers=2", "--force", "--ramp", "--ramp-interval=1s",
-            "--moving-average=2s", "--format=json")  # fmt: skip
-    quick, slow = ("count-cpu", "count-mem"), ("4-host-1-hr", "1-host-1-hr")
-    types = f"--types={','.join(quick)}"
-    within = stored.run("query", *ramp, types, "--response-limit=30s")
-    types = f"--types={','.join(slow)}"
-    above = stored.run("query", *ramp, types, "--response-limit=0.000001s")
-
-    assert (within.code, above.code) == (0, 0), within.err + above.err
-    for asked, names, end, workers in ((within, quick, "all", 2), (above, slow, "abort", 1)):
-        ramps = asked.json["ramps"]
-        assert [(each["query"], each["end"], each["workers"]) for each in ramps] == [
-            (name, end, workers) for name in names
-        ]
-        assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
-        assert all(row["timed"] > 0 for row in asked.json["rows"])
-    assert [step["workers"] for step in within.json["ramps"][0]["steps"]] == [1, 2]
-
-
 def test_queries_on_a_schedule_wait_from_when_they_are_due(cli: CommandLine) -> None:
     path = f"--extra-option=path={cli.folder / 'rate.db'}"
     filled = cli.run("insert", "--target=sqlite", path, "--workers=1", "--runs=1", "--batch=500",

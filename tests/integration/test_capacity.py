@@ -73,26 +73,6 @@ def use(cli: CommandLine, database: str) -> None:
     cli.configure(slow={"module": f"slow:{database}", "path": "slow.db", "synchronous": "off"})
 
 
-@pytest.mark.rare  # tests/truth compares the same capacity with an account
-def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: CommandLine) -> None:
-    done = slow.run(
-        "capacity", "--target=slow", "--slo=p99_ms < 500", "--workers=1", "--batch=10",
-        "--duration=2s", "--repeats=1", "--tolerance=0.1", "--format=json",
-        f"--output={slow.output}",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    found = done.json
-    assert found["verdict"] == "verified"
-    assert 200 <= found["holds_per_s"] <= 400
-    assert found["bound"] in {"database", "objective"}
-    assert found["fails_per_s"] > found["holds_per_s"]
-    assert sum(found["rates"][0]["unsent"]) == 0
-    assert max(sum(rate["unsent"]) for rate in found["rates"]) > 0
-    assert all((slow.output / name).is_file() for name in found["files"])
-    (file,) = slow.output.glob("capacity-slow-*.json")
-    assert json.loads(file.read_text()) == found
-
-
 @pytest.mark.parametrize(
     "beside",
     [(), pytest.param(("--insert-workers=1", "--insert-rate=500"), marks=pytest.mark.rare)],

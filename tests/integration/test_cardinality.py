@@ -47,21 +47,3 @@ def test_a_file_of_records_has_the_same_rows(cli: CommandLine, workload: str) ->
 
     sent, drawn = (result["manifest"] for result in cli.results())
     assert (sent["rows"], sent["dataset"]["params"]) == (drawn["rows"], drawn["dataset"]["params"])
-
-
-@pytest.mark.rare
-def test_a_part_of_a_fleet_is_chosen_by_its_first_host_and_its_series(cli: CommandLine) -> None:
-    part = ("--workload=devops", "--cardinality=30", "--scale-offset=70", START)
-    words = (*part, "--end=2026-01-01T01:00:00Z", "--workers=2", "--batch=100")
-    done = cli.run("insert", *SQLITE, *words, "--limit=5000")
-    more = cli.run("insert", *SQLITE, *words, "--no-clean")
-    asked = cli.run("query", *SQLITE[:2], "--types=1-host-1-hr", "--count=9", "--format=json")
-
-    assert (done.code, more.code, asked.code) == (0, 0, 0), done.err + more.err + asked.err
-    assert [row["verdict"] for row in asked.json["rows"]] == ["verified"]
-    manifest = cli.results()[1]["manifest"]
-    assert manifest["rows"] == 9 * 3 * 360
-    params = manifest["dataset"]["params"]
-    assert (params["scale"], params["cardinality"], params["scale_offset"]) == (3, 30, 70)
-    hosts = {row[1] for rows in stored(cli).values() for row in rows}
-    assert hosts == {"host_70", "host_71", "host_72"}

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -183,23 +182,6 @@ def test_a_result_does_not_repeat_the_command_that_restarts(pg: CommandLine) -> 
     assert "-- --fault restart-database --restart-with true`" in done.err
 
 
-@pytest.mark.rare
-def test_a_plan_repeats_faults(pg: CommandLine) -> None:
-    (pg.folder / "plan.yaml").write_text(
-        "name: faults\ntargets: [postgresql]\nrepeats: 2\nsettings:\n"
-        "  - {name: paused, insert: {workers: 1, batch: 100, rate: 2k, duration: 4s,"
-        " fault: pause-database, at: 25%, for: 500ms}}\n"
-    )
-    began_s = time.monotonic()
-    pg.configure(postgresql={"module": "postgres", "connection_string": "${BENCH_POSTGRES}"})
-    done = pg.run("run", "plan.yaml", "--trust", f"--output={pg.output}")
-
-    assert done.code == 0, done.err
-    results = [each for each in pg.results() if each["kind"] == "insert"]
-    assert [len(each["runs"][0]["outages"]) for each in results] == [1, 1]
-    assert time.monotonic() - began_s < 120
-
-
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.rare)])
 def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, workers: int) -> None:
     done = pg.run(
@@ -290,23 +272,6 @@ def test_the_disk_of_this_program_is_not_filled(pg: CommandLine) -> None:
 
     assert "which this program needs itself; give the database a file system of its own" in said
     assert pg.results() == []
-
-
-@pytest.mark.rare
-def test_queries_see_what_killed_workers_left(cli: CommandLine) -> None:
-    """Of an embedded database too, whose file the killed process was writing."""
-    filled = cli.run("insert", "--target=sqlite", "--workers=1", "--runs=1", "--num-inserts=2k")
-    done = cli.run(
-        "mixed", "--target=sqlite", "--insert-rate=1000", "--query-rate=40", "--batch=20",
-        "--duration=6s", "--fault=kill-worker", "--at=2s", "--for=500ms", "--every=2s",
-    )  # fmt: skip
-
-    assert (filled.code, done.code) == (0, 0), done.err + done.out
-    (run,) = cli.results()[-1]["runs"]
-    assert len(run["outages"]) == 2
-    assert run["outcome"]["rows_verdict"]["accounts"]["lost"] == 0
-    assert all(each["verdict"]["status"] == "verified" for each in run["outcome"]["queries"])
-    assert cli.leftovers() == []
 
 
 @pytest.mark.parametrize("connections", [1, pytest.param(3, marks=pytest.mark.rare)])

@@ -75,18 +75,3 @@ def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
 
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert [r["manifest"]["rows"] for r in cli.results()] == [3000, POINTS * TABLES]
-
-
-@pytest.mark.rare
-def test_a_run_that_ends_by_time_leaves_what_was_sent(cli: CommandLine) -> None:
-    insert = ("insert", *SQLITE, "--workers=2", "--batch=20", "--rate=2000")
-    first = cli.run(*insert, "--duration=2s")
-    second = cli.run(*insert, "--duration=1s", "--no-clean")
-
-    assert (first.code, second.code) == (0, 0), first.err + second.err
-    one, both = (result["manifest"]["rows"] for result in cli.results())
-    assert 3000 < one <= 4040
-    assert one + 1000 < both <= one + 2040
-    assert len(stored(cli)["events"]) == both
-    assert cli.run("query", "--target=sqlite", "--extra-option=path=bench.db").code == 0
-    assert cli.run("verify", "--target=sqlite", "--extra-option=path=bench.db").code == 0

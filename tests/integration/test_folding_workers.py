@@ -19,7 +19,7 @@ from simulator.data.ranges import lane_range
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.events import Event, Outcome, PhaseEvent
-from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.truth.folding import truths
 from simulator.verify.truth.needed import statistics_of
@@ -46,17 +46,6 @@ class EmptySession(NullSession):
 """
 MANY, ENDLESS = 30_000_000, 1 << 38
 WORKERS = 2
-
-
-def query_spec(rows: int) -> RunSpec:
-    """Return a query run on tables that hold many rows."""
-    return spec(rows).model_copy(
-        update={
-            "work": Work.QUERY,
-            "workers": tuple(Ask(place=place, every=WORKERS, runs=1) for place in range(WORKERS)),
-            "load": QueryLoad(queries={"count-events": "", "temperature-min-max": ""}),
-        }
-    )
 
 
 def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
@@ -167,19 +156,6 @@ def test_the_truth_is_that_of_all_rows_whatever_becomes_of_a_worker(how: signal.
 
     assert (outcome.status, outcome.cause, outcome.reports) == ("done", "", WORKERS)
     assert holds(outcome.verdict)
-
-
-@pytest.mark.rare
-def test_the_answers_to_queries_are_judged_though_a_worker_is_lost() -> None:
-    given = query_spec(10 * MANY)
-    outcome = Run(given, lambda _: worker(0).kill()).outcome()
-    types = DatasetReader(given.dataset).query_types()
-    queries = [types[name].instance(0) for name in given.load.queries]
-    true = truths(queries, given.dataset)
-
-    assert (outcome.status, outcome.cause) == ("done", "")
-    shown = [query.verdict.checks[-1].expected for query in outcome.queries]
-    assert shown == [str(true[query].answer.rows[0]) for query in queries]
 
 
 def test_an_interruption_ends_a_run_whose_workers_fold() -> None:

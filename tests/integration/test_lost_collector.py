@@ -7,15 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import POSTGRES, CommandLine, Wait
+from tests.integration.conftest import CommandLine, Wait
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
-
-
-def insert(cli: CommandLine, rows: int) -> None:
-    done = cli.run("insert", *SQLITE, f"--num-inserts={rows}", "--batch=1000", "--workers=1",
-                   "--runs=1")  # fmt: skip
-    assert done.code == 0, done.err
 
 
 def kill_collector(cli: CommandLine, eventually: Wait) -> None:
@@ -91,76 +85,6 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
     (result,) = cli.results()
     assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
     assert result["runs"][0]["metrics"]["rows"] == 200_000
-
-
-@pytest.mark.rare
-def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
-    insert(cli, rows=20_000)
-    running = cli.start("query", *SQLITE, "--workers=2", "--runs=60", "--rate=40",
-                        "--types=count-events,temperature-min-max,temperature-stats")  # fmt: skip
-    eventually(lambda: len(cli.processes("worker")) == 2)
-    time.sleep(4)
-    kill_collector(cli, eventually)
-    done = cli.finish(running, 120)
-
-    assert done.code == 0, done.out + done.err
-    result = cli.results()[-1]
-    run = result["runs"][0]
-    assert [each["verdict"]["status"] for each in run["outcome"]["queries"]] == 3 * ["verified"]
-    asked = [each["runs"] for worker in run["outcome"]["workers"] for each in worker["queries"]]
-    assert asked == 6 * [60]
-
-
-@pytest.mark.rare
-def test_fresh_rows_are_judged_though_the_collector_was_replaced(
-    cli: CommandLine, eventually: Wait
-) -> None:
-    insert(cli, rows=1000)
-    running = cli.start("mixed", *SQLITE, "--duration=8s", "--insert-rate=500", "--query-rate=5",
-                        "--fresh=2s")  # fmt: skip
-    eventually(lambda: len(cli.processes("worker")) == 2)
-    time.sleep(4)
-    kill_collector(cli, eventually)
-    done = cli.finish(running)
-
-    assert done.code == 0, done.out + done.err
-    run = cli.results()[-1]["runs"][0]
-    assert run["outcome"]["verdict"]["status"] == "verified"
-
-
-@pytest.mark.rare
-def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
-    insert(cli, rows=20_000)
-    running = cli.start("query", *SQLITE, "--workers=3", "--types=count-events", "--ramp",
-                        "--response-limit=10s", "--ramp-interval=2s")  # fmt: skip
-    eventually(lambda: len(cli.processes("worker")) == 3)
-    time.sleep(5)
-    kill_collector(cli, eventually)
-    done = cli.finish(running)
-
-    assert done.code == 0, done.out + done.err
-    (ramp,) = cli.results()[-1]["runs"][0]["outcome"]["ramps"]
-    assert [step["workers"] for step in ramp["steps"]] == [1, 2, 3]
-
-
-@pytest.mark.rare
-@pytest.mark.server("postgres")
-def test_on_a_server_too_the_tables_are_not_created_again(
-    pg: CommandLine, eventually: Wait
-) -> None:
-    running = pg.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
-                        "--rate=20k", "--duration=3s", "--warmup=2s", "--verify=full",
-                        "--quiet")  # fmt: skip
-    eventually(lambda: len(pg.processes("worker")) == 2)
-    for moment_s in (1, 2):  # in the warm-up, and in what is measured
-        time.sleep(moment_s)
-        kill_collector(pg, eventually)
-    done = pg.finish(running, 120)
-
-    assert done.code == 0, done.out + done.err
-    run = pg.results()[-1]["runs"][0]
-    assert run["outcome"]["verdict"]["status"] == "verified"
-    assert run["metrics"]["rows"] > 10_000
 
 
 @pytest.mark.rare

@@ -109,53 +109,6 @@ def test_random_windows_are_in_the_time_that_is_stored(lite: CommandLine) -> Non
     assert "1767245600000" in statement
 
 
-@pytest.mark.rare
-def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: CommandLine) -> None:
-    filled(lite, "--workers=1", "--num-inserts=3000")
-    done = lite.run(
-        "mixed", "--target=lite", "--warmup=1s", "--duration=2s", "--runs=2", "--batch=20",
-        "--insert-rate=1000", "--query-rate=10", "--types=count-events,newest-per-device",
-        "--verify=full", "--format=json",
-    )  # fmt: skip
-
-    assert done.code == 0, done.err
-    rows = {row.get("load") or row["query"]: row for row in done.json["rows"]}
-    assert {row["verdict"] for row in rows.values()} == {"verified"}
-    assert {row["runs"] for row in rows.values()} == {2}
-    assert rows["inserts"]["rows_per_s_spread"] is not None
-    result = lite.results()[-1]
-    before = 3000
-    for run in result["runs"]:
-        writer, asker = run["outcome"]["workers"]
-        asked = asker["queries"]
-        assert run["level"] == before
-        assert 0 < writer["warmup_rows"] < writer["rows"]
-        assert sum(each["warmup_runs"] for each in asked) > 0
-        assert 0.9 < run["outcome"]["phases_s"]["warmup"] < 2
-        assert run["metrics"]["rows"] == writer["rows"] - writer["warmup_rows"]
-        before += writer["rows"]
-    assert result["manifest"]["rows"] == before
-    timed = sum(each["runs"] for run in result["runs"]
-                for each in run["outcome"]["workers"][1]["queries"])  # fmt: skip
-    assert sum(rows[name]["timed"] for name in rows if name != "inserts") == timed
-
-
-@pytest.mark.rare
-def test_a_sweep_ends_where_no_row_is_left(lite: CommandLine) -> None:
-    fleet = ("--workload=cpu", "--scale=2", "--start-time=2026-01-01", "--end=2026-01-01T06:00:00Z")
-    filled(lite, *fleet, "--workers=1", "--limit=4000")
-    given = ("--target=lite", "--types=lastpoint", "--duration=2s", "--runs=2", "--batch=100")
-    planned = lite.run("mixed", *given, "--dry-run")
-    done = lite.run("mixed", *given, "--format=json")
-
-    assert "left to insert: 320 rows of 4,320, for all runs together" in planned.out
-    assert "2 runs; duration of each: 0:00:02" in planned.out
-    assert (done.code, done.json["status"]) == (1, "failed")
-    assert "run 2: the tables already hold all 4,320 rows" in done.json["cause"]
-    assert len(lite.results()[-1]["runs"]) == 1
-    assert lite.run("verify", "--target=lite", f"--output={lite.output}").code == 0
-
-
 def test_rows_and_queries_are_in_the_metrics_and_on_the_page(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
     started = lite.start(

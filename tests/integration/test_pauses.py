@@ -1,6 +1,6 @@
-"""Processes that are stopped: for a while, which a run survives, and for ever, which it names.
+"""Processes that are stopped for a while, which a run survives, and several that are for ever.
 
-The fault matrix stops processes for ever in every run of the tests; here it is rare.
+The fault matrix stops one process for ever.
 """
 
 import re
@@ -24,7 +24,6 @@ STEADY = (*SQLITE, "--batch=100", "--rate=4000")
 SHORT = (*STEADY, "--num-inserts=10000")
 """Takes 5 s."""
 LONG = (*STEADY, "--num-inserts=1000000")
-IS_STOPPED = f"has been silent for {SILENCE_S:.0f} s; its process is stopped (SIGSTOP)"
 Wait = Callable[[Callable[[], Any]], Any]
 
 
@@ -65,38 +64,6 @@ def ended(cli: CommandLine, running: subprocess.Popen[str]) -> tuple[Finished, A
     return done, result, time.monotonic() - began
 
 
-@pytest.mark.rare
-@pytest.mark.parametrize("role", ["collector", "worker-1"])
-def test_a_process_that_stays_stopped_is_named_and_everything_ends(
-    cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
-) -> None:
-    running = inserting(*LONG)
-    (victim,) = cli.processes(role)
-    victim.send_signal(signal.SIGSTOP)
-    done, result, took_s = ended(cli, running)
-
-    name = "the collector" if role == "collector" else "worker 1"
-    assert done.code == 1
-    assert result["cause"] == f"{name} {IS_STOPPED}"
-    assert took_s < SILENCE_S + 5
-    assert result["runs"][0]["metrics"]["rows"] > 0
-    assert result["manifest"]["complete"] is False
-
-
-@pytest.mark.rare
-def test_processes_that_are_stopped_before_they_start_are_named(
-    cli: CommandLine, eventually: Wait
-) -> None:
-    running = cli.start("insert", *LONG)
-    (victim,) = eventually(lambda: cli.processes("worker-0"))
-    victim.send_signal(signal.SIGSTOP)
-    done, result, took_s = ended(cli, running)
-
-    assert done.code == 1
-    assert result["cause"] == f"worker 0 {IS_STOPPED}"
-    assert took_s < SILENCE_S + 6
-
-
 @pytest.mark.parametrize("role", combined(["collector", "worker-1"], often=[("collector",)]))
 def test_a_short_pause_of_a_process_is_survived_and_reported(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
@@ -125,18 +92,6 @@ def test_a_suspend_of_everything_is_survived_and_reported(
     assert found
     assert SILENCE_S < int(found[1]) < SILENCE_S + 5
     assert warning in " ".join(cli.run("show", "last").out.split())
-
-
-@pytest.mark.rare
-def test_a_stopped_command_line_delays_nothing_but_the_report(
-    cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]]
-) -> None:
-    running = inserting(*SHORT)
-    pause([psutil.Process(running.pid)], SILENCE_S + 3)
-    done, result, _ = ended(cli, running)
-
-    assert done.code == 0, done.out
-    assert not any("stood still" in text for text in result["warnings"])
 
 
 @pytest.mark.rare

@@ -224,38 +224,6 @@ def test_a_plan_waits_once_for_a_server_that_went_away(
 
 
 @pytest.mark.rare
-def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
-    cli: CommandLine, eventually: Wait
-) -> None:
-    with Postgres() as server, server.database() as database:
-        cli.reach_postgres(server, database)
-        running = cli.start(
-            "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--duration=16s",
-            "--retry-for=1m", "--verify=full", "--quiet",
-        )  # fmt: skip
-        eventually(lambda: rows(server, database, COPYING))
-        time.sleep(1)
-        server.kill()
-        time.sleep(8)  # without --retry-for a connection is waited for for 5 s
-        server.start()
-        done = cli.finish(running, 120)
-
-    (result,) = cli.results()
-    metrics, outcome = result["runs"][0]["metrics"], result["runs"][0]["outcome"]
-    assert (result["status"], outcome["status"]) == ("done", "done"), done.out + done.err
-    assert metrics["rows"] > 0
-    # Of what was in flight the outcome is unknown, and it was sent once; nothing else is missing.
-    verdict = outcome["verdict"]
-    assert metrics["uncertain_rows"] in (0, 1000, 2000)
-    assert verdict["status"] == ("incomplete" if verdict["uncertain_absent"] else "verified")
-    assert done.code == (1 if verdict["uncertain_absent"] else 0)
-    assert 2 * 7 < metrics["disconnected_s"] < 2 * 16
-    assert any("workers were without one for" in warning for warning in result["warnings"])
-    assert metrics["client_share"] < 0.6
-    assert metrics["rows_per_s"] < metrics["rows"] / 15  # the time without a server counts
-
-
-@pytest.mark.rare
 def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: Wait) -> None:
     with Postgres() as server, server.database() as database:
         cli.reach_postgres(server, database)
@@ -281,25 +249,6 @@ def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: W
     assert log.read_text().count("\n***\n") == 2
     assert server.password not in done.out + done.err + log.read_text()
     assert all(server.password not in path.read_text() for path in cli.output.glob("*.json"))
-
-
-@pytest.mark.rare
-def test_a_killed_worker_leaves_no_connection_behind(
-    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
-) -> None:
-    running = pg.start("insert", *LONG)
-    eventually(lambda: len(pg.processes("worker")) == 2)
-    time.sleep(2)
-    (victim,) = pg.processes("worker-0")
-    victim.kill()
-    done = pg.finish(running)
-
-    assert done.code == 1
-    assert "worker 0 was killed by SIGKILL" in done.out
-    others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
-    others += " AND application_name LIKE 'benchmark%'"
-    eventually(lambda: not rows(server, server_database, others))
-    assert pg.leftovers() == []
 
 
 ONE_AT_A_TIME = """\

@@ -1,10 +1,8 @@
-"""`reproduce` on SQLite: measured, killed at a random moment, and gone on with."""
+"""`reproduce`: whole documents, interrupted ones, and what is refused before anything starts."""
 
 import os
-import random
 import subprocess
 import sys
-import time
 from collections import Counter
 from typing import Any
 
@@ -15,7 +13,6 @@ from iotbench.plans.published.documents import NAMES
 from tests import ROOT
 from tests.integration.conftest import CommandLine, Finished
 from tests.integration.test_databases import edited
-from tests.servers import Postgres
 
 PLAN = """
 name: iot-tiny
@@ -63,9 +60,6 @@ with catch_interrupts() as interrupts:
 print(record.model_dump_json())
 sys.exit(record.exit_code)
 """
-DONE = ("done", "insert")
-ITEMS = 6
-"""Three settings that SQLite can be measured with, twice."""
 
 
 @pytest.fixture
@@ -75,63 +69,6 @@ def folder(cli: CommandLine) -> CommandLine:
     cli.output.mkdir()
     cli.temporary.mkdir()
     return cli
-
-
-def plan_on(server: Postgres, database: str, cli: CommandLine, plan: str) -> None:
-    """Write a plan, and a configuration with the target `pg`."""
-    (cli.folder / "plan.yaml").write_text(plan)
-    reach = f"connection_string: {server.connection_string(database)}"
-    (cli.folder / "config.yaml").write_text(
-        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
-    )
-    cli.environment["PGSECRET"] = server.password
-
-
-MODES = """
-name: iot-modes
-repeats: 3
-settings:
-  - name: bulk
-    insert: &bulk {workload: iot, workers: 1, num_inserts: 20k, batch: 1000}
-  - name: bulk-sql-key
-    insert: {<<: *bulk, primary_key: sql}
-  - name: values
-    insert: {workload: iot, workers: 1, num_inserts: 10k, batch: 1000}
-    options: {use_values_lists: true}
-  - name: transaction
-    insert: {workload: iot, workers: 1, num_inserts: 3k, batch: 1000}
-    options: {transaction: true}
-"""
-
-
-@pytest.mark.rare
-@pytest.mark.server("postgres")
-def test_the_modes_of_postgresql_stand_beside_the_documents(
-    folder: CommandLine, server: Postgres, server_database: str
-) -> None:
-    plan_on(server, server_database, folder, MODES)
-    done = folder.finish(start(folder), within_s=120)
-
-    assert done.code == 0, done.err
-    assert server.password not in done.out + done.err
-    lines = [line for line in done.json["lines"] if line["target"] == "pg" and line["values"]]
-    found = {
-        line["setting"]: (line["system"], line["published"], line["quote"], len(line["values"]))
-        for line in lines
-        if line["published"]
-    }
-    assert found == {
-        "bulk-sql-key": ("PostgreSQL", 428_000, "PostgreSQL 428000 copy, size 1000 sql", 3),
-        "values": ("PostgreSQL", 215_000, "about 215000 insert/s", 3),
-        "transaction": ("PostgreSQL", 44_000, "about 44000 inserts/s", 3),
-    }
-    claims = {claim["text"]: claim for claim in done.json["claims"] if claim["target"] == "pg"}
-    for text in (
-        "COPY is faster than values lists",
-        "values lists are faster than single rows in a transaction",
-    ):
-        assert claims[text]["seen"] in ("seen", "within the spread"), claims[text]
-        assert all(len(side["values"]) == 3 for side in claims[text]["sides"])
 
 
 def test_the_loose_index_scan_finds_the_newest_row_of_each_device(folder: CommandLine) -> None:
@@ -249,41 +186,6 @@ def test_imports_of_files_stand_beside_batches(folder: CommandLine) -> None:
     assert folder.leftovers() == []
 
 
-SLIM = """
-name: nosql-slim
-repeats: 1
-settings:
-  - name: slim-transaction
-    resources: true
-    insert: {workload: slim, workers: 1, batch: 1000, duration: 2s}
-  - name: slim-shards
-    insert: {workload: slim, workers: 1, batch: 1000, num_inserts: 2k}
-"""
-
-
-@pytest.mark.rare
-@pytest.mark.server("postgres")
-def test_client_and_server_are_measured_where_the_plan_says_so(
-    folder: CommandLine, server: Postgres, server_database: str
-) -> None:
-    plan_on(server, server_database, folder, SLIM)
-    done = folder.finish(start(folder, "nosql"), within_s=120)
-
-    assert done.code == 0, done.err
-    lines = {
-        line["title"]: line for line in done.json["lines"] if line["setting"] == "slim-transaction"
-    }
-    for part in ("server", "client"):
-        cores, memory = (lines[f"slim, transactions, {of} of the {part}"]
-                         for of in ("CPU", "memory"))  # fmt: skip
-        assert cores["mean"] > 0.01
-        assert memory["mean"] > 10
-        assert (cores["unit"], memory["unit"], memory["published"]) == ("cores", "MiB", None)
-    assert lines["slim, transactions, load of the machine"]["mean"] >= 0
-    runs = [result["runs"][0] for result in folder.results() if "runs" in result]
-    assert sorted(run["resources"] is None for run in runs) == [False, True]
-
-
 def start(cli: CommandLine, document: str = "iot") -> subprocess.Popen[str]:
     own = {"TMPDIR": str(cli.temporary), "XDG_STATE_HOME": str(cli.state.parent)}
     return subprocess.Popen(
@@ -299,37 +201,6 @@ def start(cli: CommandLine, document: str = "iot") -> subprocess.Popen[str]:
 def sweeps(cli: CommandLine) -> list[dict[str, Any]]:
     """Return the results of sweeps, without the record of the reproduction."""
     return [result for result in cli.results() if "sweep_id" in result]
-
-
-@pytest.mark.rare
-def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(folder: CommandLine) -> None:
-    process = start(folder)
-    time.sleep(random.uniform(4, 12))
-    process.kill()
-    process.communicate(timeout=30)
-    before = {r["sweep_id"] for r in sweeps(folder) if (r["status"], r["kind"]) == DONE}
-
-    done = folder.finish(start(folder), within_s=120)
-    assert done.code == 0, done.err
-    swept = sweeps(folder)
-    finished = Counter((r["sweep_id"], r["kind"]) for r in swept if r["status"] == "done")
-    assert len({sweep_id for sweep_id, _ in finished}) == ITEMS
-    assert {count for (_, kind), count in finished.items() if kind == "query"} == {1}
-    with_queries = {sweep_id for sweep_id, kind in finished if kind == "query"}
-    assert {finished[each, "insert"] for each in before - with_queries} <= {1}
-
-    record = done.json
-    assert [item["verdict"] for item in record["items"]] == ["verified"] * ITEMS
-    of_lite = [line for line in record["lines"] if line["target"] == "lite" and line["values"]]
-    assert {len(line["values"]) for line in of_lite} == {2}
-    assert record["not_had"]["PostgreSQL"].startswith("away: ")
-    assert record["refused"] == {"lite, values": "module sqlite has no option use_values_lists"}
-    claims = {claim["text"]: claim["seen"] for claim in record["claims"] if claim["target"]}
-    assert claims["batches are faster than single rows, each of which is acknowledged"] == "seen"
-
-    again = folder.finish(start(folder))
-    assert again.json["lines"] == record["lines"]
-    assert again.err.count("measured before") == ITEMS
 
 
 SEARCH = """

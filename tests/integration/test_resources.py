@@ -42,18 +42,3 @@ def test_a_local_server_is_measured_with_its_children(
     (line,) = [line for line in done.out.splitlines() if line.startswith("resources: ")]
     assert line.startswith("resources: server postgres, process ")
     assert " at rest before; " in line
-
-
-@pytest.mark.rare
-def test_an_embedded_database_is_part_of_the_client(cli: CommandLine) -> None:
-    sqlite = ("--target=sqlite", "--extra-option=path=bench.db")
-    done = cli.run("insert", *sqlite, *LOAD, "--runs=2", "--resources")
-    without = cli.run("insert", *sqlite, "--workers=1", "--num-inserts=10", "--runs=1")
-    asked = cli.run("query", *sqlite, "--types=count-events", "--duration=3s", "--resources")
-
-    assert (done.code, without.code, asked.code) == (0, 0, 0), done.err + without.err + asked.err
-    inserted, plain, queried = cli.results()
-    assert plain["runs"][0]["resources"] is None
-    for result in (inserted, queried):
-        timed = expect_series(result, "not measured: the database is part of the workers")
-        assert all(sample["server"] is None for sample in timed)

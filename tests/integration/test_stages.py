@@ -1,15 +1,12 @@
 """`--stages`: one run whose number of active workers changes, on real databases."""
 
-import json
 import re
 from itertools import accumulate
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import POSTGRES as TARGET
-from tests.integration.conftest import CommandLine, rows
-from tests.servers import Postgres
+from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 UP_AND_DOWN = ((1, 0.8), (3, 0.8), (2, 0.8))
@@ -138,37 +135,6 @@ def test_what_stores_nothing_has_stages_too(cli: CommandLine) -> None:
     assert sum(row["rows"] for row in shown) == run["metrics"]["rows"]
 
 
-@pytest.mark.rare
-def test_each_query_is_asked_in_every_stage_after_all_first_runs(cli: CommandLine) -> None:
-    assert cli.run("insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=500").code == 0
-    done = cli.run(
-        "query", *SQLITE, STAGES, "--types=count-events,newest-per-device", "--format=json",
-        "--fail-if=queries_per_s < 0.1 at query=count-events*",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-
-    names = [(row["query"], row.get("stage"), row["workers"]) for row in done.json["rows"]]
-    assert names == [
-        ("count-events", None, 3),
-        *(("count-events", n + 1, workers) for n, (workers, _) in enumerate(UP_AND_DOWN)),
-        ("newest-per-device", None, 3),
-        *(("newest-per-device", n + 1, workers) for n, (workers, _) in enumerate(UP_AND_DOWN)),
-    ]
-    (run,) = cli.results()[-1]["runs"]
-    outcome = run["outcome"]
-    assert outcome["verdict"]["status"] == "verified"
-    count, newest = zip(*(worker["queries"] for worker in outcome["workers"]), strict=True)
-    expect_active(outcome, [stages_of(times) for times in count])
-    for times in (*count, *newest):
-        assert sum(stage["count"] for stage in times["stages"]) == times["runs"] > 0
-    ends = [stage["ended_s"] for times in count for stage in times["stages"]]
-    begins = [stage["started_s"] for times in newest for stage in times["stages"]]
-    assert max(ends) < min(begins)
-    whole, *stages = done.json["rows"][:4]
-    assert sum(row["timed"] for row in stages) == whole["timed"]
-    assert "count-events, stage 2" in cli.run("show", "last").out
-
-
 def test_a_plan_has_stages_and_its_command_repeats_them(cli: CommandLine) -> None:
     plan = cli.folder / "plan.yaml"
     plan.write_text(
@@ -191,23 +157,3 @@ thresholds: [rows_per_s < 1 at workers=2]
     assert options["stages"] == ["1:0.4s,2:0.4s"]
     assert "workers" not in options
     assert len(kinds["query"]["runs"][0]["stages"]) == 2
-
-
-@pytest.mark.rare
-@pytest.mark.server("postgres")
-def test_stages_on_postgresql_are_stored_row_by_row(
-    pg: CommandLine, server: Postgres, server_database: str
-) -> None:
-    done = pg.run(
-        "insert", *TARGET, STAGES, "--batch=100", "--verify=full", "--quiet", "--format=json"
-    )
-    run = expect_inserted(pg, done)
-    stored = rows(server, server_database, "SELECT count(*) FROM events")
-    assert stored == [(run["metrics"]["rows"],)]
-
-    dry = pg.run("insert", *TARGET, STAGES, "--dry-run")
-    assert "stages: 1 worker for 0:00:01, 3 workers for 0:00:01, 2 workers" in dry.out
-    asked = pg.run("query", *TARGET, STAGES, "--types=count-events", "--quiet", "--format=json")
-    assert asked.code == 0, asked.err
-    assert [row["verdict"] for row in asked.json["rows"]] == ["verified"] * 4
-    assert json.dumps(pg.results()[-1]["configuration"]["stages"]) == '"1:0.8s,3:0.8s,2:0.8s"'

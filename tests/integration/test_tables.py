@@ -1,7 +1,5 @@
 """Rows spread across any number of tables, by row or by worker, on SQLite."""
 
-import pytest
-
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
@@ -63,17 +61,6 @@ def test_what_a_pinned_worker_wrote_until_the_end_of_time_is_known(cli: CommandL
     assert sum(found.values()) == cli.results()[0]["manifest"]["rows"] > 500
     assert found["events0"] > 1.5 * found["events1"] > 0
     expect_right_answers(cli)
-
-
-@pytest.mark.rare
-def test_the_tables_of_an_earlier_insert_are_dropped(cli: CommandLine) -> None:
-    for tables, left in (("9", 9), ("single", 1), ("multiple", 4), ("1", 1)):
-        done = cli.run(*INSERT, "--workers=1", f"--tables={tables}")
-        assert done.code == 0, done.err
-        assert len(counts(cli)) == left
-    assert [r["configuration"]["tables"] for r in cli.results()] == [
-        9, "single", "multiple", "single",
-    ]  # fmt: skip
 
 
 def test_the_most_tables_are_written_and_asked(cli: CommandLine) -> None:

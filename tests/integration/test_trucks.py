@@ -8,31 +8,7 @@ from tests.integration.conftest import CommandLine
 from tests.integration.test_fleet import SQLITE, stored
 
 DAY = ("--start=2026-06-01", "--end=2026-06-02T01:00:00Z", "--interval=120s")
-CPU = ("--workload=cpu", "--scale=9", *DAY)
 TRUCKS = ("--workload=trucks", "--scale=8", "--initial-scale=3", *DAY)
-
-
-@pytest.mark.rare
-@pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
-def test_any_number_of_workers_stores_the_same_rows(
-    cli: CommandLine, fleet: tuple[str, ...]
-) -> None:
-    found = []
-    for words in (
-        ["--workers=1", "--batch=100"],
-        ["--workers=4", "--batch=7"],
-        ["--workers=3", "--batch=50", "--tables=multiple", "--prefill=1000"],
-    ):
-        done = cli.run("insert", *SQLITE, *fleet, "--primary-key=none", *words)
-        assert done.code == 0, done.err
-        result = cli.results()[-1]
-        found.append((result["manifest"], result["runs"][-1]["outcome"]["verdict"]["status"]))
-
-    asked = cli.run("query", *SQLITE[:3], "--workers=2", "--count=3")
-    assert asked.code == 0, asked.err
-    manifests, verdicts = zip(*found, strict=True)
-    assert {*verdicts} == {"verified"}
-    assert all(each["dataset"]["ranges"] == manifests[0]["dataset"]["ranges"] for each in manifests)
 
 
 def test_rows_of_trucks_are_late_missing_and_null(cli: CommandLine) -> None:

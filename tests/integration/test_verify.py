@@ -71,33 +71,8 @@ def test_every_change_is_found_and_the_row_is_named(cli: CommandLine) -> None:
         assert words in done.out + done.err, (statement, done)
 
 
-@pytest.mark.rare
-def test_the_result_file_of_an_earlier_insert_names_the_later_one(cli: CommandLine) -> None:
-    cli.run(*INSERT)
-    (first,) = cli.output.glob("*.json")
-    cli.run(*INSERT, "--seed=2")
-
-    assert cli.run("verify", *SQLITE).code == 0
-    for command in ("verify", "query"):
-        done = cli.run(command, *SQLITE, f"--dataset={first}")
-        assert done.code == 1
-        assert "hold the rows of another insert" in done.out
-
-
 def test_what_stores_nothing_cannot_be_verified(cli: CommandLine) -> None:
     done = cli.run("verify", "--target=null")
 
     assert done.code == 4
     assert "null stores nothing to verify" in done.err
-
-
-@pytest.mark.rare
-def test_a_file_is_verified_too(cli: CommandLine) -> None:
-    rows = "".join(f"2026-11-22T00:00:{i:02d},{i}\n" for i in range(60))
-    (cli.folder / "readings.csv").write_text("time,value\n" + rows)
-    inserted = cli.run("insert", *SQLITE, "--data=readings.csv", "--workers=2", "--runs=1")
-    assert inserted.code == 0, inserted.err
-
-    assert cli.run("verify", *SQLITE).code == 0
-    cli.sql("UPDATE readings SET value = -1 WHERE rowid = 9")
-    assert cli.run("verify", *SQLITE).code == 3

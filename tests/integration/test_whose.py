@@ -37,21 +37,6 @@ def killed_in(phase: str, cli: CommandLine, eventually: Wait, *arguments: str) -
 
 
 @pytest.mark.rare
-def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait) -> None:
-    assert cli.run(*INSERT).code == 0
-    killed_in("verify", cli, eventually, "--seed=2", "--num-inserts=600000", "--verify=full")
-    refused = cli.run("query", *SQLITE)
-
-    assert refused.code == 1
-    assert "did not end, or not all of its rows are stored (insert 20" in refused.out
-    assert "wrong" not in refused.out
-
-    assert cli.run("insert", *SQLITE, "--no-clean", "--seed=2", "--workers=1").code == 1
-    assert cli.run("verify", *SQLITE).code == 0
-    assert cli.run("query", *SQLITE).code == 0
-
-
-@pytest.mark.rare
 def test_a_kill_in_mid_insert_is_reported(cli: CommandLine, eventually: Wait) -> None:
     killed_in("insert", cli, eventually, "--num-inserts=2000000")
     (path,) = cli.output.glob("*-insert-*.json")
@@ -83,21 +68,6 @@ def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine)
     assert added.code == 0, added.err
     assert inserts(cli)[-1]["manifest"]["rows"] == 4000
     assert cli.run("verify", *SQLITE).code == 0
-
-
-@pytest.mark.rare
-def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
-    shared = {"module": "sqlite", "path": "bench.db"}
-    cli.configure(one=shared, two=shared)
-    insert = ("--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
-    assert cli.run("insert", "--target=one", *insert).code == 0
-    assert cli.run("insert", "--target=two", *insert, "--seed=2").code == 0
-
-    assert cli.run("query", "--target=two").code == 0
-    for command in (("query",), ("verify",), ("insert", "--no-clean", *insert)):
-        done = cli.run(*command, "--target=one")
-        assert done.code == 1
-        assert f"another insert: insert {inserts(cli, 'two')[0]['sweep_id']} by " in done.out
 
 
 @pytest.mark.parametrize("dropped", [("events",), ("events", "iotbench_marks")])
