@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.query import AggregateQuery, Function, OneOf, RowsQuery
+from simulator.data.query import OneOf, RowsQuery
 from simulator.data.query_type import askable
-from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.dashboard import (
     CLUSTER_HOSTS,
     DATA,
@@ -20,7 +19,7 @@ from simulator.verify.truth.oracle import Oracle
 from tests.unit.data.generated import draw_table, table_of
 
 START_MS = 1_451_606_400_000
-HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+HOUR_MS = 3_600_000
 TABLES = ["cpu", "diskio", "disk", "kernel", "mem", "net", "nginx", "postgresql", "redis",
           "system", "status"]  # fmt: skip
 DERIVATIVES = {"http-request-duration", "http-requests", "nginx-requests", "throughput"}
@@ -88,38 +87,6 @@ def test_ten_hosts_are_a_cluster_and_the_first_is_alone():
     ]
 
 
-@pytest.mark.parametrize("distribution", Distribution)
-@pytest.mark.parametrize("precision", Precision)
-def test_loads_have_bounds_that_follow_from_the_processors(distribution, precision):
-    params = {"scale": 600, "precision": precision, "distribution": distribution}
-    system = values("system", duration_ms=300_000, **params)
-    processors = system["n_cpus"]
-    counts = np.unique(processors[:600], return_counts=True)
-
-    assert counts[0].tolist() == [2, 4, 8, 16, 32, 64]
-    assert counts[1].min() > 60
-    assert np.array_equal(processors[:600], processors[-600:])
-    for name in ("load1", "load5", "load15"):
-        loads = system[name]
-        assert loads.min() >= 0
-        assert (loads <= 2 * processors).all()
-        highest = loads.reshape(-1, 600).max(axis=0) / processors[:600]
-        assert highest.max() > 1.8  # some bounds are nearly twice the processors
-        if precision is Precision.GRID:
-            assert not (loads * 64 % 1).any()
-        else:
-            assert (len(np.unique(loads)) == len(loads)) == (distribution is Distribution.UNPINNED)
-    assert not np.array_equal(system["load1"], system["load5"])
-    many = system["load1"].reshape(-1, 600)[:, processors[:600] == 64]
-    steps = np.diff(many, axis=0)
-    assert 7 < np.sqrt((steps**2).mean()) < 11
-    first = many[0] / 64
-    if distribution is Distribution.UNPINNED:
-        assert first.min() < 0.1
-    else:
-        assert first.min() > 1 - 30 / 64
-
-
 @pytest.mark.parametrize(
     ("first", "hosts", "expected"),
     [(0, 1, []), (0, 10, []), (0, 11, [1]), (0, 31, [1, 2, 3]), (1, 10, [1]), (2, 19, [2]),
@@ -180,21 +147,3 @@ def test_a_panel_has_a_row_for_each_of_its_hosts_and_times(name):
         answered = len(oracle.truth(query).answer.rows)
 
     assert answered == EXPECTED[name]
-
-
-def test_the_total_memory_is_the_last_maximum_of_each_host():
-    """Which the document asks for: the memory of a host does not change."""
-    workload = fleet(scale=11, duration_ms=HOUR_MS)
-    query = workload.query_types(workload.tables, aligned=True)["memory-total"].instance(0)
-    memory = values("mem", scale=11, duration_ms=HOUR_MS)
-    totals = memory["total"].reshape(-1, 11)
-    oracle = Oracle([query])
-    rows = np.arange(workload.size(query.table))
-    oracle.add(Block(query.table, 0, rows, workload.draw(query.table, rows)))
-
-    assert isinstance(query, AggregateQuery)
-    assert [a.function for a in query.aggregates] == [Function.LAST]
-    assert (totals == totals[0]).all()
-    assert dict(oracle.truth(query).answer.rows) == {
-        name: int(total) for name, total in zip(DATA, totals[0][4:], strict=True)
-    }

@@ -65,49 +65,6 @@ def test_exact_shares_are_missing_and_late():
     assert late.mean() / SENT == pytest.approx(0.3, abs=0.002)
 
 
-def test_what_is_missing_or_late_is_drawn_from_all_places():
-    ticks, _ = sent(deliveries(batches=20_000))
-    numbers = ticks.reshape(-1, SENT)[:, 0] // POINTS
-    missing = np.setdiff1d(np.arange(20_000), numbers) % 100
-    points = np.bincount(ticks % POINTS, minlength=POINTS) / len(ticks)
-    delays = np.maximum.accumulate(numbers)[is_late(numbers)] - numbers[is_late(numbers)]
-
-    assert len({*missing.tolist()}) > 80
-    assert np.abs(points - 0.1).max() < 0.003
-    assert 1 <= delays.min() < 4 <= delays.max() <= 5
-    assert 1.7 < delays.mean() < 2.1
-
-
-def test_members_send_in_turn_and_time_rises_from_round_to_round():
-    fleet = deliveries(batches=864, members=50, initial=50)
-    ticks, members = sent(fleet)
-    rounds = ticks.reshape(-1, 50, SENT)
-
-    assert np.array_equal(members[: 2 * 50 * SENT], np.repeat(np.tile(np.arange(50), 2), SENT))
-    assert (np.diff(np.median(rounds, axis=(1, 2))) >= 0).all()
-    assert np.abs(rounds - np.median(rounds, axis=(1, 2), keepdims=True)).max() < 8 * POINTS
-
-
-def test_a_fleet_grows_at_a_steady_rate():
-    fleet = deliveries(batches=1001, members=30, initial=10)
-    ticks, members = sent(fleet)
-    joined = [int(ticks[members == member].min()) // POINTS for member in range(30)]
-
-    assert joined[:10] == [0] * 10
-    assert joined[10:] == list(range(50, 1001, 50))
-    assert members[-SENT:].tolist() == [29] * SENT
-
-
-def test_members_and_tables_miss_different_points():
-    ticks, members = sent(deliveries(batches=300, members=2, initial=2))
-    other, _ = Deliveries("diagnostics", 1, 300, 1, 1).points(np.arange(297 * SENT))
-    one, two = ({*ticks[members == member].tolist()} for member in (0, 1))
-
-    assert one != two
-    assert one != {*other.tolist()}
-    assert {*sent(deliveries(300, seed=2))[0].tolist()} != one
-
-
 @given(shape=st.sampled_from(SHAPES), data=st.data())
 def test_candidates_hold_all_points_of_members_and_ticks(shape, data):
     fleet = deliveries(*shape)

@@ -7,7 +7,6 @@ import pytest
 
 from simulator.data.query import outputs
 from simulator.data.query_type import askable
-from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams
 from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.shared.hosts import DATACENTERS
@@ -116,40 +115,6 @@ def test_tags_of_one_table_have_the_documents_form(name, tag, form):
 
     assert [text for text in levels if not re.fullmatch(form, text)] == []
     assert tag != "port" or all(1024 <= int(text) <= 21_023 for text in levels)
-
-
-@pytest.mark.parametrize("distribution", Distribution)
-@pytest.mark.parametrize("precision", Precision)
-def test_memory_and_disk_add_up(distribution, precision):
-    params = {"scale": 20, "distribution": distribution, "precision": precision}
-    memory, disk = values("mem", **params), values("disk", **params)
-
-    assert set(np.unique(memory["total"] >> 30)) == {8, 12, 16}
-    for part in ("used", "cached", "buffered"):
-        assert memory[part].min() >= 0
-        assert (memory[part] <= memory["total"]).all()
-    assert np.array_equal(memory["used"] + memory["available"], memory["total"])
-    assert np.array_equal(memory["free"], memory["available"])
-    for part in ("used", "available", "buffered"):
-        exact = 100 * memory[part] / memory["total"]
-        assert np.abs(memory[f"{part}_percent"] - exact).max() <= 1 / 64
-    assert set(np.unique(disk["total"])) == {1 << 40}
-    assert np.array_equal(disk["used"] + disk["free"], disk["total"])
-    assert disk["free"].min() >= 0
-    assert np.array_equal(disk["used_percent"], 100 * disk["used"] >> 40)
-    assert np.array_equal(disk["inodes_free"], disk["free"] >> 12)
-    assert np.array_equal(disk["inodes_used"], disk["used"] >> 12)
-    assert set(np.unique(disk["inodes_total"])) == {1 << 28}
-
-
-def test_the_kernel_booted_once_and_redis_counts_its_seconds():
-    kernel = values("kernel", scale=500)
-    redis = values("redis", scale=2, interval_ms=2500, duration_ms=25_000)
-
-    assert len(np.unique(kernel["boot_time"][:500])) > 200
-    assert kernel["boot_time"].max() < 240
-    assert np.array_equal(kernel["boot_time"][:500], kernel["boot_time"][-500:])
-    assert redis["uptime_in_seconds"][::2].tolist() == [0, 2, 5, 7, 10, 12, 15, 17, 20, 22]
 
 
 def test_queries_ask_for_columns_that_exist():

@@ -1,17 +1,15 @@
 """The data of homes has the tables, sensors, values and changes that the document gives it."""
 
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from simulator.data.block import Texts
 from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Type
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.homes.changes import HomeChanges
-from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, draw_sensors
+from simulator.data.workloads.homes.tables import CONFIG
 from simulator.data.workloads.homes.workload import Homes, HomesParams
 from tests.unit.data.generated import draw_table, table_of
 
@@ -78,78 +76,6 @@ def test_thirteen_tables_have_the_documents_tags_and_fields():
     assert not any(column.nullable for table in tables.values() for column in table.columns)
 
 
-def test_homes_have_as_many_rooms_windows_and_doors_as_the_document_says():
-    count = 6000
-    sensors = draw_sensors(1, count)
-    rooms = np.bincount(sensors["air_condition_room"].homes)
-    windows = Counter(
-        zip(sensors["window_state_room"].homes, sensors["window_state_room"].rooms, strict=True)
-    )
-    doors = np.bincount(sensors["door_state"].homes)
-
-    for counts, least, most in (
-        (rooms, 4, 9),
-        (np.array([*windows.values()]), 1, 3),
-        (doors, 1, 3),
-    ):
-        shares = np.bincount(counts)[least:] / len(counts)
-        assert len(shares) == most - least + 1
-        assert np.abs(shares * len(shares) - 1).max() < 0.1
-    assert len(windows) == rooms.sum()
-    for name in ("air_quality_room", "light_level_room"):
-        assert np.array_equal(np.bincount(sensors[name].homes), rooms)
-    assert (np.bincount(sensors["water_leakage_room"].homes) == 2).all()
-    for name, tags in TAGS.items():
-        if tags == HOME:
-            assert np.array_equal(sensors[name].homes, np.arange(count))
-    assert abs(sum(map(len, sensors.values())) / count - 55.5) < 0.3
-    leaks = sensors["water_leakage_room"]
-    assert ((leaks.rooms >= 1) & (leaks.rooms <= rooms[leaks.homes])).all()
-    assert len({*leaks.rooms}) == 9
-
-
-def test_sensors_are_numbered_home_by_home_and_room_by_room():
-    sensors = draw_sensors(3, 50)
-    numbers = np.sort(np.concatenate([each.numbers for each in sensors.values()]))
-    assert np.array_equal(numbers, np.arange(1, len(numbers) + 1))
-
-    by_number = {n: (name, each.homes[i], None if each.rooms is None else each.rooms[i])
-                 for name, each in sensors.items() for i, n in enumerate(each.numbers)}  # fmt: skip
-    order = [by_number[number] for number in numbers]
-    assert [home for _, home, _ in order] == sorted(home for _, home, _ in order)
-    for home in range(50):
-        names = [name for name, at, _ in order if at == home]
-        windows = [name for name in names if name == "window_state_room"]
-        rooms = names.count("air_condition_room")
-        assert names[0] == "window_state_room"
-        assert names[1] == "radiator_valve_room"
-        assert names[2 * len(windows) + 3 * rooms:][:8] == [
-            "air_condition_outdoor", "weather_outdoor", "home_state", "home_config",
-            "camera_detection", "water_level", "water_leakage_room", "water_leakage_room",
-        ]  # fmt: skip
-        assert set(names[2 * len(windows) + 3 * rooms + 8 :]) == {"door_state"}
-        in_rooms = [room for name, at, room in order if at == home and room is not None]
-        assert in_rooms[:-2] == sorted(in_rooms[:-2])
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_every_sensor_has_a_point_at_every_tick(name):
-    workload = homes(scale=7, duration_ms=2 * HOUR_MS)
-    table = table_of(workload, name)
-    data = workload.draw(table, np.arange(workload.size(table)))
-    keys = [*zip(*(data[column].values().tolist() for column in table.key), strict=True)]
-
-    assert len({*keys}) == len(keys) == workload.size(table)
-    if name != CONFIG:
-        sensors, times = ({*column} for column in zip(*keys, strict=True))
-        assert times == {*range(START_MS, START_MS + 2 * HOUR_MS, 60_000)}
-        assert len(sensors) == workload.series(table)
-        assert len(keys) == len(sensors) * 120
-    times = data["time"].values()
-    assert np.diff(times).min() >= 0
-    assert times.max() < START_MS + 2 * HOUR_MS
-
-
 @pytest.mark.parametrize("distribution", Distribution)
 @pytest.mark.parametrize("precision", Precision)
 @pytest.mark.parametrize("name", BOUNDS)
@@ -159,19 +85,6 @@ def test_values_stay_within_their_bounds(name, distribution, precision):
     for column, (low, high) in {**BOUNDS[name], **battery}.items():
         assert data[column].min() >= low - 1e-9
         assert data[column].max() <= high + 1e-9
-
-
-def test_a_configuration_has_10_to_19_kib_of_all_characters():
-    data = drawn(CONFIG, scale=400)["config_string"]
-    assert isinstance(data, Texts)
-    kib = np.bincount(data.lengths >> 10)
-    letters = np.bincount(data.content, minlength=128)
-
-    assert not (data.lengths & 1023).any()
-    assert np.flatnonzero(kib).tolist() == [*range(10, 20)]
-    assert kib[10:].min() > 0.7 * len(data) / 10
-    assert np.flatnonzero(letters).tolist() == sorted(CONFIG_LETTERS)
-    assert len({*data.to_list()}) == len(data)
 
 
 def changes(homes=7, interval_ms=60_000, hours=100):

@@ -69,10 +69,6 @@ def test_device_names_are_unique_over_lanes():
     assert len(np.unique(np.concatenate(names))) == 40_000
 
 
-def test_sequence_numbers_count_each_lane_from_zero():
-    assert drawn(5, rows=100)["sequence_number"].values().tolist() == list(range(100))
-
-
 def test_the_clients_key_is_device_time_and_sequence_number_joined():
     dataset = specs.dataset(
         workload_version=Iot.version,

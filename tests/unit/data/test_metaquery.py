@@ -1,13 +1,10 @@
 """Workload metaquery: many series of few points, and the queries about them."""
 
-import math
-
 import numpy as np
 import pytest
 
 from simulator.data.block import Block
 from simulator.data.query import DistinctQuery
-from simulator.data.walks import Precision
 from simulator.data.workloads.metaquery import MOST_SCALE, Metaquery, MetaqueryParams
 from simulator.verify.truth.oracle import Oracle
 
@@ -48,29 +45,6 @@ def test_points_are_the_square_of_the_scale_and_spread_over_the_time(scale, step
     assert np.array_equal(found["time"], START_MS + np.arange(scale**2) * step)
     assert list(found) == ["time", "x", "y", "val"]
     assert workload.last_ms(scale**2) == START_MS + DAY_MS
-
-
-def test_tags_are_drawn_evenly_and_leave_out_a_third_of_the_combinations():
-    found = columns(made(scale=300))
-    names = {f"Tag-{number}".encode() for number in range(300)}
-    for tag in ("x", "y"):
-        levels, counts = np.unique(found[tag], return_counts=True)
-        assert {*levels} == names
-        assert np.abs(counts - 300).max() < 6 * math.sqrt(300)
-    series = len({*zip(found["x"], found["y"], strict=True)})
-
-    assert abs(series / 90_000 - (1 - 1 / math.e)) < 0.005
-
-
-@pytest.mark.parametrize("precision", Precision)
-def test_values_are_even_between_0_and_1(precision):
-    values = columns(made(scale=200, precision=precision))["val"]
-    shares = np.histogram(values, 10, (0, 1))[0] / len(values)
-
-    assert values.max() < 1
-    assert np.abs(shares - 0.1).max() < 0.01
-    assert bool((values * 8192 % 1).any()) is (precision is Precision.FULL)
-    assert made(precision=precision).tables[0].column("val").exact is (precision is Precision.GRID)
 
 
 @pytest.mark.parametrize("wanted", [1, 1000, 50_000, 250_000])

@@ -9,14 +9,11 @@ from simulator.data.block import Block
 from simulator.data.workloads.ohlcv import (
     BARS,
     DAY_MS,
-    HIGHEST,
-    LOWEST,
     MINUTES,
     OPENING_MS,
     Ohlcv,
     OhlcvParams,
 )
-from simulator.encode.text import CSV, TextEncoder
 from simulator.verify.truth.oracle import Oracle
 
 MONDAY_MS = 978_307_200_000
@@ -38,17 +35,6 @@ def values(workload, rows=None):
 )
 def test_bars_are_minutes_of_trading_days(params, bars):
     assert stocks(**params).size(BARS) == bars
-
-
-def test_the_default_is_about_110_mib_of_csv():
-    workload = stocks()
-    rows = np.arange(0, workload.size(BARS), 199)
-    block = Block(BARS, 0, rows, workload.draw(BARS, rows))
-    size_bytes = sum(
-        map(len, TextEncoder.of(BARS.columns, BARS.time_unit, CSV).encode(block, 1000))
-    )
-
-    assert size_bytes / len(rows) * workload.size(BARS) / 2**20 == pytest.approx(110, rel=0.03)
 
 
 def test_every_minute_of_trading_is_there_once_and_no_other():
@@ -100,53 +86,11 @@ def test_prices_are_those_of_bars():
     assert found["volume"].min() > 0
 
 
-def test_a_bar_opens_within_a_cent_of_the_previous_close_of_its_stock():
-    found = values(stocks(symbols=3, years=2))
-    opened, closed = (np.rint(found[name] * 100).reshape(-1, 3) for name in ("open", "close"))
-    steps = opened[1:] - closed[:-1]
-
-    assert np.unique(steps).tolist() == [-1, 0, 1]
-    assert np.abs(steps.mean()) < 0.01
-
-
-def test_prices_walk_by_four_cents_a_minute_and_sixty_a_day():
-    cents = np.rint(values(stocks(years=18))["close"] * 100)
-    steps = np.diff(cents)
-    overnight = np.arange(len(steps)) % MINUTES == MINUTES - 1
-
-    assert steps[~overnight].std() == pytest.approx(4, rel=0.03)
-    assert steps[overnight].std() == pytest.approx(60, rel=0.05)
-    assert abs(steps[~overnight].mean()) < 0.02
-
-
-def test_prices_stay_between_their_bounds_without_sticking_to_them():
-    ticks = np.linspace(0, 18 * 261 * 390 - 1, 30).astype(np.int64)
-    rows = (ticks[:, None] * 2000 + np.arange(2000)).ravel()
-    closes = values(stocks(symbols=2000), rows)["close"] * 100
-
-    assert LOWEST <= closes.min() < LOWEST + 500
-    assert HIGHEST - 500 < closes.max() <= HIGHEST
-    _, counts = np.unique(np.rint(closes), return_counts=True)
-    assert counts.max() < 0.001 * len(closes)
-    assert len(counts) > 0.8 * (HIGHEST - LOWEST)
-
-
 def test_prices_are_cents_as_written():
     closes = values(stocks(years=1))["close"]
 
     assert np.array_equal(closes, [float(f"{close:.2f}") for close in closes.tolist()])
     assert (closes * 64 % 1 != 0).mean() > 0.9
-
-
-def test_volumes_are_log_normal_and_larger_at_both_ends_of_a_day():
-    volumes = values(stocks(years=18))["volume"]
-    logs = np.log(volumes).reshape(-1, MINUTES)
-
-    assert np.median(volumes[MINUTES // 2 :: MINUTES]) == pytest.approx(1500, rel=0.1)
-    assert logs.std(axis=0) == pytest.approx(1, abs=0.08)
-    by_minute = volumes.reshape(-1, MINUTES).mean(axis=0)
-    middle = by_minute[150:240].mean()
-    assert by_minute[:20].mean() > 3 * middle < by_minute[-20:].mean()
 
 
 def truth(workload, query, rows):

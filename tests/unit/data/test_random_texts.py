@@ -26,17 +26,6 @@ def test_a_text_depends_on_its_key_number_and_length_only():
     }
 
 
-def test_every_letter_is_as_likely_at_every_place():
-    content = texts(range(20_000), [64] * 20_000).content.reshape(-1, 64)
-
-    for letter in b"abcdefg":
-        shares = (content == letter).mean(axis=0)
-        assert np.abs(shares - 1 / 7).max() < 0.012
-        assert abs(shares.mean() - 1 / 7) < 0.002
-    for lag in (1, 4, 5, 32):
-        assert abs((content[:, lag:] == content[:, :-lag]).mean() - 1 / 7) < 0.003
-
-
 @pytest.mark.parametrize("size", [0, 1])
 def test_few_texts_and_empty_ones_are_texts(size):
     assert texts(range(size), [0] * size).to_list() == [b""] * size

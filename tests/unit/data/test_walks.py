@@ -86,19 +86,6 @@ def test_steps_are_normal(first):
     assert abs((steps**3).mean()) < 0.02
 
 
-def test_steps_are_alike_at_every_place_of_a_node():
-    steps = np.diff(free(0, 8 * 400 + 1), axis=0).reshape(400, 8, -1)
-
-    assert steps.std(axis=(0, 2)) == pytest.approx(1, rel=0.01)
-
-
-@pytest.mark.parametrize("lag", [1, 2, 7, 8, 9, 64])
-def test_steps_are_independent(lag):
-    steps = np.diff(free(5000, 2000), axis=0)
-
-    assert abs(np.corrcoef(steps[:-lag].ravel(), steps[lag:].ravel())[0, 1]) < 0.01
-
-
 @pytest.mark.parametrize("lag", [8, 50, 512, 2000])
 def test_walks_spread_with_the_square_root_of_time(lag):
     keys = draw(3, np.arange(4000))
@@ -240,25 +227,6 @@ def test_unpinned_walks_up_and_down_are_anywhere_on_their_way():
     assert (steps == 0).mean() < 1e-5
     assert found.min() >= 1
     assert found.max() <= 3.2 + 1e-12
-
-
-def test_walks_depend_on_seed_table_and_name():
-    def first(seed, table, name):
-        walks = Walks(table, {name: USAGE}, seed, Distribution.UNPINNED, Precision.GRID)
-        return float(walks.draw(np.zeros(1, np.int64), np.zeros(1, np.int64))[name][0, 0])
-
-    different = {first(1, "t", "a"), first(2, "t", "a"), first(1, "u", "a"), first(1, "t", "b")}
-
-    assert len(different) == 4
-
-
-def test_a_walk_does_not_depend_on_the_others_of_its_table():
-    several = Walks(
-        "t", {"a": Counter(5), "walk": USAGE, "b": GAUGE}, 1, Distribution.UNPINNED, Precision.GRID
-    )
-    among = several.draw(np.arange(100), np.arange(100))["walk"]
-
-    assert np.array_equal(among, drawn(USAGE, 100))
 
 
 def test_full_precision_draws_the_low_bits():
