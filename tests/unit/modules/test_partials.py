@@ -6,88 +6,26 @@ from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Function,
-    Output,
     RowsQuery,
     outputs,
 )
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import RunError
 from simulator.modules.shared.client import partials
 from simulator.modules.shared.client.partials import (
     ROWS,
-    Collected,
     Distinct,
     GroupedRows,
-    Latest,
-    Merged,
-    NewestRows,
     Partial,
     PartialGroups,
     partials_of,
 )
-from simulator.modules.shared.client.planned import Fetch, PlannedQuery, PlannedSession
 
 SEQUENCE = [column for column in outputs(RowsQuery(EVENTS)) if column.name == "sequence_number"]
 
 
 def numbers(start, stop):
     return [(number,) for number in range(start, stop)]
-
-
-@pytest.mark.parametrize(
-    ("tags", "portions", "rows"),
-    [
-        (1, [[("a", 7, 1.5), ("b", 1, 0.5)], [("a", 5, 2.5), ("b", 2, None)]],
-         [("a", 1.5), ("b", None)]),
-        (2, [[("a", "x", 1, 1.5), ("a", "y", 2, 2.5), ("a", "x", 3, 3.5)]],
-         [("a", "x", 3.5), ("a", "y", 2.5)]),
-        (0, [[(1, 1.5), (3, 3.5), (2, 2.5)]], [(3.5,)]),
-    ],
-)  # fmt: skip
-def test_the_newest_row_of_tags_may_come_first_or_last(tags, portions, rows):
-    newest = NewestRows(tags)
-    for portion in portions:
-        newest.add(portion)
-
-    assert newest.rows() == rows
-
-
-def test_the_latest_rows_of_several_portions():
-    latest = Latest(2)
-    latest.add([(1, "a"), (9, "b"), (3, "c")])
-    assert latest.rows() == [("b",), ("c",)]
-    latest.add([(4, "d"), (2, "e")])
-    assert latest.rows() == [("b",), ("d",)]
-
-
-def test_the_newest_buckets_of_several_partial_answers():
-    groups = PartialGroups(
-        AggregateQuery(EVENTS, (Aggregate(Function.COUNT),), bucket=10, newest=2), [ROWS]
-    )
-    groups.add([(30, 1), (10, 2)])
-    groups.add([(20, 5), (10, 1)])
-
-    assert groups.rows() == [(30, 1), (20, 5)]
-
-
-ENDS = [Partial(Function.FIRST, "temperature"), Partial(Function.LAST, "temperature")]
-BOTH = tuple(Aggregate(*end) for end in ENDS)
-
-
-def test_first_and_last_values_come_with_their_times():
-    groups = PartialGroups(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
-    groups.add([("a", (5, 0.5), (7, 0.75)), ("b", None, None)])
-    groups.add([("a", (6, 9.5), (8, 1.5))])
-
-    assert groups.rows() == [("a", 0.5, 1.5), ("b", None, None)]
-
-
-def test_first_and_last_values_among_rows_are_not_null():
-    groups = GroupedRows(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
-    groups.add([("a", 3, 1.5), ("a", 9, None), ("a", 2, None), ("a", 4, 2.5), ("b", 1, None)])
-
-    assert groups.rows() == [("a", 1.5, 2.5), ("b", None, None)]
 
 
 @pytest.mark.parametrize("many", [0, 4, 1_000_000])
@@ -184,30 +122,11 @@ def answered(asked, names, rows):
     return [(*key, *map(known.get, names)) for key, known in part._groups.items()]
 
 
-def test_no_rows_are_one_row_without_groups_and_none_with_them():
-    wanted = ((COUNT, None), (SUM, "n"), (AVG, "x"), (MIN, "note"))
-    assert PartialGroups(query(*wanted)).rows() == [(0, None, None, None)]
-    assert PartialGroups(query(*wanted, by=("site",))).rows() == []
-
-
-def test_a_database_whose_sum_of_nothing_is_zero_gives_null():
-    groups = PartialGroups(query((SUM, "x"), (AVG, "x")), [Partial(COUNT, "x"), Partial(SUM, "x")])
-    groups.add([(0, 0.0), (0, None)])
-    assert groups.rows() == [(None, None)]
-
-
 def test_a_group_of_nulls_is_a_group():
     groups = PartialGroups(query((MAX, "x"), by=("site",)), [Partial(MAX, "x")])
     groups.add([("a", None)])
     groups.mention([("b",)])
     assert groups.rows() == [("a", None), ("b", None)]
-
-
-def test_a_column_without_nulls_is_counted_by_the_rows():
-    groups = PartialGroups(query((COUNT, "n"), (AVG, "n"), (COUNT, "x")))
-    groups.merge((), ROWS, 2)
-    groups.merge((), Partial(SUM, "n"), 2**63 + 2)
-    assert groups.rows() == [(2, (2**63 + 2) / 2, 0)]
 
 
 @pytest.mark.parametrize(
@@ -238,93 +157,3 @@ def test_a_sum_that_64_bits_may_not_hold_is_named(largest, exceeds):
     ):  # fmt: skip
         groups.merge((), partial, value)
     assert groups.find_exceeding(2**63) == exceeds
-
-
-NUMBERS = (Output("n", Type.INT64, TimeUnit.SECOND),)
-
-
-class Scripted(PlannedSession):
-    """Answers each statement with its portions; a range ends behind each of `ranges`."""
-
-    encoder = send = classify = close = alive = None
-
-    def __init__(self, portions, ranges=()):
-        self.portions, self.ranges = portions, ranges
-        self.asked, self.closed, self.wanted = [], 0, None
-
-    def plan(self, statement):
-        return statement
-
-    def answers(self, plan, rows=None):
-        self.wanted = rows
-        try:
-            for fetch in plan.fetches:
-                self.asked.append(fetch.text)
-                for portion in self.portions[fetch.text]:
-                    yield fetch, portion
-                if fetch.text in self.ranges:
-                    yield None
-        finally:
-            self.closed += 1
-
-
-def planned(combiner, **reads):
-    fetches = tuple(Fetch(text, read) for text, read in reads.items())
-    return PlannedQuery("", NUMBERS, fetches=fetches, combiner=combiner)
-
-
-def as_it_is(portion):
-    return portion
-
-
-def test_each_answer_is_read_by_its_own_statement_and_all_are_combined():
-    session = Scripted({"a": [[(1, "x")], [(9, "y")]], "b": [["5"], []]})
-    plan = planned(lambda: Latest(2), a=as_it_is, b=lambda texts: [(int(t), t) for t in texts])
-
-    assert session.run(plan) == [("y",), ("5",)]
-    assert (session.asked, session.wanted) == (["a", "b"], None)
-    assert session.client_s > 0
-
-
-def test_the_rows_of_a_range_are_forgotten_where_it_ends():
-    session = Scripted({"a": [[(1,), (1,)]], "b": [[(1,)]]}, ranges=("a", "b"))
-    plan = planned(lambda: Distinct(NUMBERS, apart=True), a=as_it_is, b=as_it_is)
-
-    assert session.run(plan) == [(2,)]
-
-
-def test_rows_are_streamed_in_portions_of_the_size_that_is_asked_for():
-    session = Scripted({"a": [[(1,)], [(2,), (3,), (4,)]], "b": [[(5,)], []]}, ranges=("a",))
-    plan = planned(Collected, a=as_it_is, b=as_it_is)
-
-    assert [*session.stream(plan, 2)] == [[(1,), (2,)], [(3,), (4,)], [(5,)]]
-    assert session.wanted == 2
-    unfinished = session.stream(plan, 2)
-    next(unfinished)
-    unfinished.close()
-    assert session.closed == 2
-
-
-def test_what_is_combined_is_streamed_once_it_is():
-    session = Scripted({"a": [[(1, "x"), (2, "y"), (3, "z")]]})
-
-    assert [*session.stream(planned(lambda: Latest(3), a=as_it_is), 2)] == [
-        [("z",), ("y",)], [("x",)]
-    ]  # fmt: skip
-
-
-def test_partial_aggregates_are_merged_one_by_one_and_a_large_sum_is_refused():
-    query = AggregateQuery(EVENTS, (Aggregate(Function.SUM, "sequence_number"),), ("device_id",))
-    groups = Merged(query)
-    name = "sequence_number"
-    groups.add([
-        (("d",), Partial(Function.SUM, name), 5),
-        (("d",), Partial(Function.SUM, name), 2),
-        (("d",), Partial(Function.COUNT, name), 2),
-        (("e",), Partial(Function.COUNT, name), None),
-    ])  # fmt: skip
-    assert groups.rows() == [("d", 7), ("e", None)]
-
-    groups.add([(("d",), Partial(Function.MAX, name), 2**62)])
-    with pytest.raises(RunError, match="the sum of sequence_number may exceed 64 bits"):
-        groups.rows()
