@@ -126,14 +126,6 @@ def asked(request):
     return request.method, url.path, parameters, meant, json.loads(request.body)
 
 
-def test_a_clients_key_comes_back_as_it_was_sent(filled):
-    keys = ["Zü/1%".encode(), b"a b", "東京".encode()]
-    database = filled(points(table=KEYED, keys=keys))
-    with database.connect() as session:
-        rows = session.run(database.render(RowsQuery(KEYED)))
-    assert {row[0].encode() for row in rows} == {*keys}
-
-
 @pytest.mark.parametrize(
     ("batch", "words"),
     [

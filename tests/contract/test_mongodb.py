@@ -542,11 +542,6 @@ def test_no_password_is_ever_shown(open_mongodb, reach):
     assert [words for words in texts if SECRET in words] == []
 
 
-def test_a_connection_string_is_shown_without_its_password():
-    options = MongodbOptions(connection_string="mongodb://u:p@h:1,i:2/d?w=1")
-    assert options.public()["connection_string"] == "mongodb://u:***@h:1,i:2/d?w=1"
-
-
 def test_a_certificate_is_verified_unless_insecure(server, open_mongodb):
     reach = server.connection_string("tls")
     authority = server.authority.read_text()

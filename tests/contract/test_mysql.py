@@ -330,19 +330,6 @@ def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, 
     assert (stored == 1) == (meaning is Failure.FATAL)
 
 
-def test_load_data_that_skips_a_row_names_the_reason(mysql):
-    """LOAD DATA LOCAL skips a row whose key exists, with a smaller count and a warning."""
-    wide = Wideset(PrimaryKey.CLIENT)
-    mysql.create(wide.tables, 10)
-    first = wide.batches[0]
-    with mysql.connect() as session:
-        session.send(encoded(session, first.slice(5, 6), SINGLE, 1))
-        with pytest.raises(pymysql.err.IntegrityError, match="Duplicate entry") as caught:
-            session.send(encoded(session, first, BATCH, 10))
-        assert session.classify(caught.value) is Failure.FATAL
-        assert count(mysql, session, wide.tables[0]) == 1
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_text_that_would_be_truncated_is_an_error(mysql, execute, mode):
     wide = Wideset()

@@ -449,22 +449,6 @@ def test_no_password_is_ever_shown(open_postgres, reach, own):
     assert [words for words in message if SECRET in words] == []
 
 
-@pytest.mark.parametrize(
-    ("reach", "shown"),
-    [
-        ("host=h password=a dbname=d", "host=h password=*** dbname=d"),
-        ("host=h password = 'it\\'s' user=u", "host=h password = *** user=u"),
-        ("host=h user=u password=x", "host=h user=u password=***"),
-        ("postgresql://u:p@h:1/d?sslmode=require", "postgresql://u:***@h:1/d?sslmode=require"),
-        ("postgresql://u@h/d?password=p&sslmode=x", "postgresql://***@h/d?password=***&sslmode=x"),
-        ("postgresql://u@h:5432/d", "postgresql://***@h:5432/d"),
-    ],
-)
-def test_a_connection_string_is_shown_without_its_password(reach, shown):
-    options = PostgresOptions(connection_string=reach)
-    assert options.public()["connection_string"] == shown
-
-
 def test_the_password_of_libpqs_environment_is_not_shown_either(monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "4-bears-in-a-wood")
     options = PostgresOptions(connection_string="host=h")

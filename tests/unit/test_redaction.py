@@ -199,6 +199,7 @@ def test_logs_and_tracebacks_through_a_redacting_stream_hold_no_secret(monkeypat
         ("host=db dbname=b user=u", "host=db dbname=b user=u"),
         ("host=db password=SECRET user=u", "host=db password=*** user=u"),
         ("host=db password='SECRET' user=u", "host=db password=*** user=u"),
+        ("host=db password = 'SEC\\'RET' user=u", "host=db password = *** user=u"),
         ("host=db password = SECRET user = u", "host=db password = *** user = u"),
         ("host=db password=my SECRET user=u", "host=db password=*** user=u"),
         ("host=db passwd=SECRET", "host=db passwd=***"),

@@ -94,18 +94,6 @@ def test_every_request_is_a_post(gate, method):
     assert {asked(gate, path, method=method)[0] for path in PATHS} == {405}
 
 
-def endless(size_bytes, part=b" " * 65536):
-    for _ in range(size_bytes // len(part)):
-        yield part
-
-
-def test_a_large_body_is_refused_after_all_of_it_was_dropped(gate, monkeypatch):
-    monkeypatch.setattr(endpoints, "_MOST_BYTES", 1 << 20)
-    status, text = asked(gate, "/report", endless(200 << 20))
-
-    assert (status, text) == (413, "expected a body of at most 1,048,576 bytes, got 209,715,200")
-
-
 def test_a_slow_body_is_waited_for_only_so_long(gate, monkeypatch):
     monkeypatch.setattr(endpoints, "_BODY_S", 0.05)
 

@@ -147,24 +147,6 @@ FIRST = "rowid = (SELECT min(rowid) FROM events)"
 COMPARED = [VerifyMode.COUNTS, VerifyMode.FULL]
 
 
-@pytest.mark.parametrize("level", COMPARED)
-@pytest.mark.parametrize(
-    ("workload", "parts", "primary_key"),
-    [
-        ("iot", 1, PrimaryKey.DB),
-        ("iot", 4, PrimaryKey.CLIENT),
-        ("pair", 1, PrimaryKey.NONE),
-        ("pair", 4, PrimaryKey.DB),
-        ("keyless", 4, PrimaryKey.NONE),
-    ],
-)
-def test_what_was_sent_is_verified(tmp_path, level, workload, parts, primary_key):
-    stored = Stored(tmp_path / "stored.db", workload, parts, primary_key)
-    verdict = stored.verify(level)
-
-    assert (verdict.status, verdict.reason) == (Status.VERIFIED, "")
-
-
 def test_counts_compare_hashes_where_the_database_computes_them(stored):
     verdict = stored.verify(VerifyMode.COUNTS)
 

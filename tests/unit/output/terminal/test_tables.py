@@ -162,15 +162,6 @@ def table_of(text):
     return lines[: lines.index("")]
 
 
-@pytest.mark.parametrize("columns", [1, 20])
-def test_a_narrow_terminal_cuts_no_number_and_no_verdict(width, columns):
-    width(columns)
-    table = " ".join(table_of(format_record(result(WIDE), None, "table"))).split()
-
-    assert "11,172,838" in table
-    assert "verified" in table
-
-
 def test_a_setting_for_colours_drops_no_column(monkeypatch):
     plain = format_record(result(WIDE), None, "table")
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -415,35 +406,6 @@ def test_the_shown_answers_have_statement_rows_and_verdict():
     assert "  host | max\n  h1 | 1.5\n  NULL | 2.0\n  and 7 more rows\n" in text
     (answer,) = json.loads(format_record(asked, None, "json"))["answers"]
     assert (answer["query"], answer["workers"], answer["rows"][0]) == ("q", 2, ["h1", 1.5])
-
-
-def renamed(asked, name, reason):
-    """A result of queries with a longer name, and a longer reason for those not supported."""
-    (found,) = asked.runs
-    queries = []
-    for query in found.outcome.queries:
-        wrong = query.verdict.model_copy(update={"reason": reason})
-        queries.append(query.model_copy(update={"name": query.name + name, "verdict": wrong}))
-    workers = [
-        each.model_copy(
-            update={"queries": (each.queries[0].model_copy(update={"name": "q" + name}),)}
-        )
-        for each in found.outcome.workers
-    ]
-    return result([run(outcome(*workers, queries=tuple(queries)))], kind="query")
-
-
-def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
-    reason = "no window functions, and no other way to compute the newest row of each device here"
-    wrapped = format_record(renamed(queried(), "-per-hour", reason), None, "table")
-    narrow = format_record(renamed(queried(), "-per-" + 34 * "x", "no reason"), None, "table")
-
-    for text in wrapped, narrow:
-        assert max(len(line) for line in table_of(text)) <= 80
-    assert "not shown in 80 columns: First ms, Max ms, Client (see" in wrapped
-    assert "u-per-hour" in wrapped
-    assert "not shown in 80 columns: First ms, Min ms, p99 ms, Max ms, Client (see" in narrow
-    assert "q-per-" + 34 * "x" in narrow
 
 
 def test_a_verification_shows_its_checks():

@@ -23,14 +23,6 @@ TAXI = {
 }
 
 SHAPES = {
-    "household power": (
-        (
-            "Date;Time;Global_active_power;Voltage\n"
-            "16/12/2006;17:24:00;4.216;234.840\n28/4/2007;00:21:00;?;?\n28/4/2007;00:22:00;0.5;235\n"
-        ),
-        "--time-column Date,Time --time-format '%d/%m/%Y %H:%M:%S' --null ?",
-        "Date_Time timestamp, Global_active_power float64 NULL, Voltage float64 NULL: 3",
-    ),
     "smart meters, half-hourly with blanks": (
         (
             "LCLid,tstp,energy(kWh/hh)\nMAC002,2012-10-12 00:30:00.0000000, 0 \n"
@@ -38,19 +30,6 @@ SHAPES = {
         ),
         "--tags LCLid",
         "LCLid text, tstp timestamp, energy(kWh/hh) int64 NULL: 2",
-    ),
-    "electricity load of clients": (
-        '"";"MT_001";"MT_002"\n"2011-01-01 00:15:00";3,807;22,75\n"2011-01-01 00:30:00";5;0\n',
-        "--decimal comma",
-        "column_1 timestamp, MT_001 float64, MT_002 float64: 2",
-    ),
-    "weather service, German": (
-        (
-            "STATIONS_ID;MESS_DATUM;QN_9;TT_TU;RF_TU;eor\n"
-            "  44;2007040100;    5;  11.4;  62.0;eor\n  44;2007040101;    5;-999;  64.0;eor\n"
-        ),
-        "--time-column MESS_DATUM --time-format %Y%m%d%H --null -999 --drop-columns eor",
-        "STATIONS_ID int64, MESS_DATUM timestamp, QN_9 int64, TT_TU float64 NULL, RF_TU float64: 2",
     ),
     "air quality, Italian": (
         "Date;Time;CO(GT);T;;\n10/03/2004;18.00.00;2,6;13,6;;\n10/03/2004;19.00.00;-200;13,3;;\n;;;;;\n",
@@ -75,23 +54,10 @@ SHAPES = {
         "--time-column ts --time-format s --tags device",
         "'1.5945120943859746E9' is not a count of seconds since 1970",
     ),
-    "telemetry with fractions of seconds": (
-        '"ts","device","co","light"\n"1594512094.385974","b8:27","0.004","false"\n',
-        "--time-column ts --tags device",
-        "ts timestamp, device text, co float64, light bool: 1",
-    ),
     "positions of ships": (
         "# Timestamp,MMSI,Latitude,SOG,Name\n01/03/2024 00:00:00,219,56.1,0.0,\n",
         "--time-format '%d/%m/%Y %H:%M:%S' --tags MMSI",
         "# Timestamp timestamp, MMSI text, Latitude float64, SOG float64, Name text NULL: 1",
-    ),
-    "taxi trips": (
-        written(**TAXI),
-        "--time-column tpep_pickup_datetime --drop-columns airport_fee",
-        (
-            "VendorID int64, tpep_pickup_datetime timestamp, tpep_dropoff_datetime timestamp,"
-            " passenger_count float64 NULL, store_and_fwd_flag text: 2"
-        ),
     ),
     "taxi trips, undescribed": (
         written(**TAXI),
@@ -103,23 +69,10 @@ SHAPES = {
         "",
         "Date timestamp, Close text: 2",
     ),
-    "pandas to Parquet": (
-        written(t=pa.array([10**18, 10**18 + 1000], pa.timestamp("ns")), c=["a", "b"]),
-        "--tags c",
-        "t timestamp, c text: 2",
-    ),
     "Excel, Germany": (
         "\ufeffsep=;\r\nDatum;Wert\r\n25.05.2024 13:05;1,5\r\n26.05.2024 13:05;\r\n",
         "--time-format '%d.%m.%Y %H:%M' --decimal comma",
         "Datum timestamp, Wert float64 NULL: 2",
-    ),
-    "appliances, every cell quoted": (
-        (
-            '"date","Appliances","T1"\n"2016-01-11 17:00:00","60","19.89"\n'
-            '"2016-01-11 17:10:00","50","20"\n'
-        ),
-        "",
-        "date timestamp, Appliances int64, T1 float64: 2",
     ),
     "occupancy of rooms, R with row names and no name for them": (
         (
@@ -150,7 +103,6 @@ SHAPES = {
         "t timestamp, v int64 NULL, s text NULL: 2",
     ),
 }
-SUMMARY = re.compile(r"[^:]+: \d+")
 
 
 def outcome(folder, content, words):
