@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.integration.conftest import POSTGRES as TARGET
-from tests.integration.conftest import CommandLine, Wait, combined, rows
+from tests.integration.conftest import CommandLine, Wait, rows
 from tests.servers import Postgres
 
 pytestmark = pytest.mark.server("postgres")
@@ -18,30 +18,6 @@ COPYING = (
     " WHERE datname = current_database() AND query LIKE 'COPY events%'"
 )
 """A row for each connection that has sent a batch."""
-
-
-MODES = ("", "use_values_lists=true", "transaction=true", "prepared=true")
-KEYS = ("db", "sql", "client", "uuid", "none")
-
-
-@pytest.mark.parametrize(
-    ("mode", "primary_key"),
-    combined(MODES, KEYS, often=[("", "none"), ("prepared=true", "db")]),
-)
-def test_every_mode_and_key_is_verified_row_by_row(
-    pg: CommandLine, mode: str, primary_key: str
-) -> None:
-    done = pg.run(
-        "insert", *TARGET, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1003",
-        f"--primary-key={primary_key}", "--verify=full", "--tables=multiple", "--prefill=55",
-        "--format=json", *([f"--extra-option={mode}"] if mode else []),
-    )  # fmt: skip
-
-    assert done.code == 0, done.err
-    outcome = pg.results()[0]["runs"][0]["outcome"]
-    expected = {"": "batch", "use_values_lists=true": "values"}
-    assert outcome["insert_mode"] == expected.get(mode, mode.removesuffix("=true"))
-    assert "fsync=on" in outcome["server"]["durability"]
 
 
 @pytest.mark.parametrize("client", [pytest.param("driver", marks=pytest.mark.rare), "driver-copy"])

@@ -1,28 +1,12 @@
-"""Workloads cpu and trucks on SQLite, from the outside."""
+"""Workload trucks on SQLite, from the outside."""
 
 import re
 
-import pytest
-
 from tests.integration.conftest import CommandLine
-from tests.integration.test_fleet import SQLITE, stored
+from tests.integration.test_fleet import SQLITE
 
 DAY = ("--start=2026-06-01", "--end=2026-06-02T01:00:00Z", "--interval=120s")
 TRUCKS = ("--workload=trucks", "--scale=8", "--initial-scale=3", *DAY)
-
-
-def test_rows_of_trucks_are_late_missing_and_null(cli: CommandLine) -> None:
-    fleet = ("--workload=trucks", "--scale=4", "--start=2026-06-01", "--end=2026-06-01T12:00:00Z")
-    done = cli.run("insert", *SQLITE, *fleet, "--workers=1", "--batch=100")
-    assert done.code == 0, done.err
-
-    tables = stored(cli)
-    points = 4 * 12 * 360
-    for rows in tables.values():
-        assert len({row[:2] for row in rows}) == len(rows)
-        assert len(rows) == pytest.approx(0.891 * points, rel=0.01)
-        with_null = sum(None in row for row in rows)
-        assert with_null == pytest.approx(0.109 * len(rows), rel=0.05)
 
 
 def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
