@@ -18,7 +18,7 @@ from iotbench.execution.kubernetes.kubelet import database_pods
 from iotbench.execution.shell import Later, Shell
 from iotbench.machine.disk import fill
 from iotbench.machine.listener import server_of
-from iotbench.measurements.shared.faults import ENDED_BY_RESTART, Fault, Faults
+from iotbench.measurements.shared.faults import Fault, Faults
 from iotbench.results.faults import Injected
 from simulator.clock import now_s
 from simulator.errors import BenchError, SetupError
@@ -94,8 +94,6 @@ def injector_of(
     fault = faults.fault
     if fault and fault.is_of_workers:
         return OfWorkers(fault)
-    if fault in ENDED_BY_RESTART and not faults.restart_with:
-        faults = faults.model_copy(update={"restart_with": target.restart_with or None})
     victims: ServerProcesses | Pods | None = None
     if fault is Fault.KILL and target.runner == "kubernetes":
         victims = Pods(target, cluster)

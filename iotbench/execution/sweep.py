@@ -67,7 +67,9 @@ class Sweep:
     def failing(self) -> Faults | None:
         """Faults of the database in each run; None if the options have none."""
         options = self.options
-        return options if isinstance(options, Faults) and options.fault else None
+        if not isinstance(options, Faults) or not options.fault:
+            return None
+        return options.add_restart(self.target.restart_with)
 
     def describe(self) -> dict[str, Any]:
         """Return the options for commands and caches, as the result shows them."""

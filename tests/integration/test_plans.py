@@ -45,6 +45,19 @@ def test_a_plan_is_estimated_from_the_last_insert(cli: CommandLine) -> None:
     assert len(cli.results()) == 1
 
 
+def test_the_command_of_a_target_that_ends_a_fault_is_shown_without_its_password(
+    cli: CommandLine,
+) -> None:
+    cli.environment["WORD"] = "sesame-open"
+    reach, restart = "host=db.example user=u password=${WORD}", "ssh db PASSWORD=sesame-open up"
+    cli.configure(pg={"module": "postgres", "connection_string": reach, "restart_with": restart})
+    fault = ("--fault=restart-database", "--at=2s", "--duration=10s")
+    done = cli.run("insert", "--target=pg", "--workers=1", "--batch=10", *fault, "--dry-run")
+
+    assert done.code == 0, done.err
+    assert "after each fault: ssh db PASSWORD=*** up\n" in done.out
+
+
 @pytest.mark.parametrize(
     ("command", "words"), [("query", "queries: count-events,"), ("verify", "verification: full")]
 )

@@ -99,7 +99,8 @@ def configured(
         reached, environment, server = _reached(place, options, stack, disk)
         options |= {**reached, "runner": "local"}
         if server:
-            options["restart_with"] = stack.enter_context(restarter(scratch, server.start))
+            own = scratch.relative_to(ROOT)  # results have the command
+            options["restart_with"] = stack.enter_context(restarter(own, server.start))
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
         yield path, environment, server

@@ -10,6 +10,7 @@ from iotbench.execution.sweep import Sweep, run_sweep
 from iotbench.machine.bystanders import Bystanders
 from iotbench.machine.disk import DROPPED
 from iotbench.machine.interrupts import Interrupts
+from iotbench.measurements.shared.faults import Faults
 from iotbench.measurements.shared.options import MachineOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.notes import notes_of
@@ -43,6 +44,21 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     for each in (*shown, (tmp_path / "result.json").read_text()):
         assert "no entry for ***" in each
         assert "sesame" not in each
+
+
+def test_the_command_of_the_target_that_ends_a_fault_is_kept_without_its_password(tmp_path):
+    target = Target("t", "null", "local", Secretive(password="sesame open"), {},
+                    restart_with="up 'sesame open'")  # fmt: skip
+    found = {}
+    for fault in ("kill-database", "pause-database"):
+        options = Faults.model_validate({"fault": fault})
+        sweep = Sweep(target, options, [], made.result([]), ResultFile(tmp_path / "result.json"))
+        found[fault] = sweep.failing.restart_with, sweep.describe()
+
+    assert found == {
+        "kill-database": ("up 'sesame open'", {"restart_with": "up '***'"}),
+        "pause-database": (None, {}),
+    }
 
 
 class Scripted:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.quantities import parse_duration_s, parse_share
@@ -122,6 +122,12 @@ class Faults(Options):
         """Option -> command that runs at a fault or after a fault."""
         return {name: command for name in COMMANDS if (command := getattr(self, name))}
 
+    def add_restart(self, command: str) -> Self:
+        """Return the faults with a target's own command if they end by a restart without one."""
+        if self.fault not in _ENDED_BY_RESTART or self.restart_with or not command:
+            return self
+        return self.model_copy(update={"restart_with": command})
+
     @property
     def lasts_s(self) -> float:
         """Minimum duration of the fault."""
@@ -221,7 +227,7 @@ class Faults(Options):
                 )
 
 
-ENDED_BY_RESTART = (Fault.KILL, Fault.RESTART, Fault.CRASH)
+_ENDED_BY_RESTART = (Fault.KILL, Fault.RESTART, Fault.CRASH)
 """Faults after which a target's own `restart_with` runs, unless the option is given."""
 _RESTARTS = {Fault.RESTART: "systemctl restart postgresql", Fault.CRASH: "virsh start db1"}
 _ONLY_FOR = {
