@@ -1,7 +1,6 @@
 """`calibrate`: measure how much equal sweeps differ on this machine, for `compare`."""
 
 import json
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import click
@@ -14,12 +13,13 @@ from iotbench.comparison.calibration import (
     keep,
 )
 from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.quantities import format_time
 from iotbench.config.input.values import Count, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import forecast_of, measure_all
 from iotbench.execution.measure import ItemMeasuring
-from iotbench.execution.roster import roster_of
+from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.insert.options import Insert
@@ -28,6 +28,7 @@ from iotbench.plans.items import Found
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting
+from iotbench.plans.tables import absences
 from iotbench.results.result import much_other_work
 from iotbench.results.result_files import now_utc
 from simulator.errors import ConfigError, Interrupted, RunError
@@ -73,8 +74,8 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
     if run.dry_run:
         print_out(forecast_of(plan.name, plan, roster, run))
         return
-    for name, why in roster.not_had.items():
-        say(f"not calibrated: {name}: {why}", err=True)
+    for line in absences(roster.left_out):
+        say(line, err=True)
     if not roster.pairs:
         raise ConfigError("no target can be calibrated")
     if far := {p.target.name for p in roster.pairs if p.target.runner != "local"}:
@@ -82,10 +83,12 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
             f"{', '.join(sorted(far))}: runs on Kubernetes, and `calibrate` measures this machine;"
             " use --runner local, or measure both sides in turns by a plan"
         )
+    if not run.quiet:
+        say(_describe(plan, roster, wanted), err=True)
     with catch_interrupts() as interrupts:
         measuring, found = ItemMeasuring.of(run, options, interrupts), []
         for pair in roster.pairs:
-            items, status, _ = measure_all(plan, replace(roster, pairs=(pair,)), measuring)
+            items, status, _ = measure_all(plan, Roster((), (pair,), {}), measuring)
             if status == "interrupted":
                 raise Interrupted("interrupted; nothing of this calibration is kept")
             found.append(_calibrate(items))
@@ -109,6 +112,18 @@ def _plan(wanted: _Calibration) -> Plan:
     ]  # fmt: skip
     name = f"calibrate-{now_utc():%Y%m%d-%H%M%S}"  # earlier results do not count
     return Plan(name=name, repeats=_RUNS * wanted.sweeps, settings=tuple(settings))
+
+
+def _describe(plan: Plan, roster: Roster, wanted: _Calibration) -> str:
+    """Return what is measured, and how long it takes at least."""
+    names = ", ".join(dict.fromkeys(pair.target.name for pair in roster.pairs))
+    counts = ", ".join(map(str, wanted.workers))
+    least = format_time(len(roster.pairs) * plan.repeats * wanted.duration_s)
+    return (
+        f"calibration of {names}, workers {counts}: {wanted.sweeps} sweeps of {_RUNS} runs of"
+        f" {wanted.duration_s:g} s, at least {least} in all; --targets, --sweeps and --duration"
+        " make it shorter"
+    )
 
 
 def _calibrate(found: Found) -> Calibration:

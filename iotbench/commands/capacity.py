@@ -17,7 +17,7 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import RateMeasuring, search_capacity
 from iotbench.execution.stored import find_inserted, open_stored
 from iotbench.machine.interrupts import catch_interrupts
-from iotbench.machine.streams import print_out, width_of
+from iotbench.machine.streams import print_out, say, width_of
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
@@ -158,6 +158,8 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
         if run.dry_run:
             print_out(f"{task.about()}\n")
             return
+        if not run.quiet:
+            say(task.about(), err=True)
         result_files.prepare_folder(run.output)
         with catch_interrupts() as interrupts:
             record = search_capacity(task, options.tolerance, interrupts)

@@ -8,9 +8,9 @@ import click
 from iotbench.config.input.options import Options
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
-from iotbench.execution.experiment import Refused, forecast_of, measure_all, record_fields
+from iotbench.execution.experiment import forecast_of, measure_all, record_fields
 from iotbench.execution.measure import ItemMeasuring
-from iotbench.execution.roster import Roster, roster_of
+from iotbench.execution.roster import Refused, Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
 from iotbench.machine.streams import print_out, width_of

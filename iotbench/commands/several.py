@@ -21,10 +21,10 @@ from iotbench.comparison.turns import (
 )
 from iotbench.config.options.choice import Choice, TargetRun
 from iotbench.config.targets.urls import is_url, name_of
-from iotbench.execution.experiment import Refused, forecast_of, measure_all, plan_record
+from iotbench.execution.experiment import forecast_of, measure_all, plan_record
 from iotbench.execution.launch import dry_run_text, sweep_of
 from iotbench.execution.measure import ItemMeasuring
-from iotbench.execution.roster import roster_of
+from iotbench.execution.roster import Refused, roster_of
 from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts

@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from iotbench.config.options.choice import RunOptions
 from iotbench.execution.collector import READY_S, wait_for_answer
 from iotbench.execution.installing import Installing, Ready, usable
 from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
-from iotbench.execution.roster import Roster
+from iotbench.execution.roster import Refused, Roster, name_refused
 from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say, width_of
 from iotbench.plans.forecast import forecast, forecast_text
@@ -29,11 +29,10 @@ from iotbench.plans.lines import find_imprecise, hardware_of, item_records, line
 from iotbench.plans.plan import Plan
 from iotbench.plans.record import InstallRecord, PlanRecord, Status
 from iotbench.plans.searches import all_pairs, curves, first_pairs, keep_best, next_pairs
+from iotbench.plans.tables import absences
 from iotbench.results import result_files
 from simulator import __version__
 from simulator.errors import counted
-
-Refused: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def forecast_of(title: str, plan: Plan, roster: Roster, run: RunOptions) -> str:
@@ -54,8 +53,7 @@ def forecast_of(title: str, plan: Plan, roster: Roster, run: RunOptions) -> str:
         found.append(
             forecast(pair, planned, earlier[pair.target.name], len(items), measured_before)
         )
-    not_measured = {**roster.not_had, **name_refused(roster.refused)}
-    return forecast_text(title, plan, found, not_measured, width_of(sys.stdout))
+    return forecast_text(title, plan, found, roster.left_out, width_of(sys.stdout))
 
 
 def measure_all(
@@ -67,10 +65,12 @@ def measure_all(
 ) -> tuple[list[tuple[Item, MeasuredItem]], Status, dict[tuple[str, str], str]]:
     """Measure the items that have no result; return all results, and the refused pairs.
 
-    A search measures round after round, since each round depends on the one before. In the end,
-    `find_unsettled` names each (setting, target) to repeat twice as often, up to the limit of the
-    plan.
+    What is left out is printed first. A search measures round after round, since each round depends
+    on the one before. In the end, `find_unsettled` names each (setting, target) to repeat twice as
+    often, up to the limit of the plan.
     """
+    for line in absences(roster.left_out):
+        _say(measuring, line)
     rounds = _Rounds(plan, roster, measuring)
     if rounds.measure_groups(installing) and rounds.settle(find_unsettled):
         return rounds.found, "done", rounds.refused
@@ -117,11 +117,6 @@ def record_fields(found: Found, status: Status, refused: Refused) -> dict[str, A
         "curves": tuple(curves(found)),
         "refused": name_refused(refused),
     }
-
-
-def name_refused(refused: Refused) -> dict[str, str]:
-    """Return "target, setting" -> the reason why the target was not measured with this setting."""
-    return {f"{target}, {setting}": why for (setting, target), why in refused.items()}
 
 
 class _Rounds:

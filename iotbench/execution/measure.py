@@ -87,8 +87,10 @@ def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
         stored = StoredBefore(insert.runs[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
-            if not (kind.writes and setting.insert.duration_s):  # else the rows are not known yet
+            if not (kind.writes and setting.insert.timed_s):  # else the rows are not known yet
                 sweep_of(kind, target, run, asked.options(), stored)
+            elif problems := [*kind.target_problems(asked.options(), target, force=run.force)]:
+                return "; ".join(problems)
     except BenchError as error:
         return "; ".join(str(error).splitlines())
     return ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from iotbench.config.options.choice import Reach, RunOptions, forget_credentials
 from iotbench.config.targets import config as configuration
@@ -17,6 +18,8 @@ from iotbench.results import result_files
 from simulator.errors import BenchError, ConfigError
 from simulator.modules import database_class
 
+Refused: TypeAlias = Mapping[tuple[str, str], str]
+
 
 @dataclass(frozen=True, slots=True)
 class Roster:
@@ -25,13 +28,23 @@ class Roster:
     candidates: tuple[Candidate, ...]
     pairs: tuple[Pair, ...]
     """Pairs that can be measured, grouped by target."""
-    refused: Mapping[tuple[str, str], str]
+    refused: Refused
     """(setting, target) -> reason why the target cannot be measured with the setting."""
 
     @property
     def not_had(self) -> dict[str, str]:
         """Target that cannot be measured with any setting -> the reason."""
         return {each.name: each.not_had for each in self.candidates if each.not_had}
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Target, or "target, setting" -> the reason why it is not measured."""
+        return {**self.not_had, **name_refused(self.refused)}
+
+
+def name_refused(refused: Refused) -> dict[str, str]:
+    """Return "target, setting" -> the reason why the target was not measured with this setting."""
+    return {f"{target}, {setting}": why for (setting, target), why in refused.items()}
 
 
 def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:

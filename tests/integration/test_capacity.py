@@ -91,6 +91,7 @@ def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
     )  # fmt: skip
     assert done.code == 0, done.err
     found = done.json
+    assert "capacity of slow for queries: p99_ms < 400; each rate 1 times for 1 s" in done.err
     assert (found["of"], found["verdict"]) == ("queries", "verified")
     assert 20 <= found["holds_per_s"] <= 42
     assert found["fails_per_s"] is None or found["fails_per_s"] > found["holds_per_s"]

@@ -165,6 +165,33 @@ def test_a_setting_that_leaves_no_row_for_the_mixed_load_is_refused(planned: Com
     assert "the tables already hold all 17,280 rows" in done.out
 
 
+LEFT_OUT = """
+name: left-out
+targets: [one]
+repeats: 1
+settings:
+  - name: bulk
+    insert: {workload: iot, workers: 1, num_inserts: 100, batch: 10}
+  - name: killed
+    insert: {workload: iot, workers: 1, batch: 10, duration: 9s, fault: kill-database, for: 1s}
+"""
+
+
+def test_what_a_target_cannot_do_is_left_out_and_named_before_anything_runs(
+    planned: CommandLine,
+) -> None:
+    (planned.folder / "plan.yaml").write_text(LEFT_OUT)
+    dry = planned.run("run", *arguments(planned, "--dry-run"))
+    done = planned.run("run", *arguments(planned, "--trust"))
+    left_out = "not measured: one, killed: --fault: sqlite is part of the workers"
+
+    assert (dry.code, done.code) == (0, 0), done.err
+    assert left_out in dry.out
+    assert 0 <= done.err.find(left_out) < done.err.find("[1/1] one, bulk")
+    assert left_out in done.out
+    assert "1 item, 1 measured to the end" in done.out
+
+
 SEARCHED = """
 name: search
 targets: [one]

@@ -1,6 +1,6 @@
 """`change`: how fast stored rows are changed and deleted; the remaining rows are verified."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.input.quantities import format_time
@@ -9,7 +9,7 @@ from iotbench.figures.pictures import Ranges
 from iotbench.figures.rows import INSERTS
 from iotbench.measurements.change.figures import CHANGE
 from iotbench.measurements.change.options import ChangeOptions
-from iotbench.measurements.change.plan import change_run, option_problems
+from iotbench.measurements.change.plan import change_run, option_problems, target_problems
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.kind import batches_text
 from iotbench.measurements.insert.warnings import writing_warnings
@@ -65,6 +65,11 @@ class ChangeKind(Kind[ChangeOptions]):
 
     def problems(self, options: ChangeOptions) -> list[str]:
         return option_problems(options)
+
+    def target_problems(
+        self, options: ChangeOptions, target: Target, *, force: bool
+    ) -> Iterable[str]:
+        return target_problems(target, options, force=force)
 
     def expect(self, options: ChangeOptions, target: Target) -> None:
         expect_stored(target, options.level.value)

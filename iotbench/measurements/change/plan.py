@@ -60,7 +60,9 @@ def option_problems(options: ChangeOptions) -> list[str]:
 def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
     """Return the run; ConfigError names everything that is wrong."""
     options, stored, database = wanted.options, wanted.stored.dataset, wanted.target.open()
-    if problems := [*_target_problems(wanted.target, options, stored, force=wanted.force)]:
+    problems = [*target_problems(wanted.target, options, force=wanted.force)]
+    problems += _row_problems(database, options, stored)
+    if problems:
         raise ConfigError(problems)
     until_ms = _find_end_ms(stored, options, database) if options.deletes else None
     left = stored if until_ms is None else since(stored, until_ms)
@@ -78,11 +80,10 @@ def change_run(wanted: Wanted[ChangeOptions]) -> PlannedRun:
     return PlannedRun(spec, 1, stored.rows)
 
 
-def _target_problems(
-    target: Target, options: ChangeOptions, stored: Dataset, *, force: bool
-) -> Iterator[str]:
+def target_problems(target: Target, options: ChangeOptions, *, force: bool) -> Iterator[str]:
+    """Yield why this target or this machine cannot make the changes, whatever rows it has."""
     database = target.open()
-    changes, reader = database.changes, DatasetReader(stored)
+    changes = database.changes
     if not database.capabilities.stores:
         yield f"--target: {target.name} stores nothing that can be changed"
         return
@@ -94,16 +95,23 @@ def _target_problems(
         other = f"; use --delete-by {others[0]}" if others else ""
         why = changes.why_not(options.delete_by)
         yield f"--delete-by {options.delete_by}: {database.name}: {why}{other}"
+    if options.correct and not changes.corrects:
+        yield f"--correct: {database.name}: {changes.no_corrections}"
+    if options.retag and not changes.retags:
+        yield f"--retag: {database.name}: {changes.no_retags}"
+
+
+def _row_problems(database: Database, options: ChangeOptions, stored: Dataset) -> Iterator[str]:
+    """Yield why the stored rows cannot be changed."""
+    changes, reader = database.changes, DatasetReader(stored)
     if options.deletes and not reader.time_rises:
         yield (
             f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
             " of time, so the rows that a deletion leaves are unknown; insert another workload"
         )
-    if options.correct:
+    if options.correct and changes.corrects:
         yield from _correction_problems(database, stored, reader)
-    if options.retag and not changes.retags:
-        yield f"--retag: {database.name}: {changes.no_retags}"
-    elif options.retag and not retags_of(stored, options.retag):
+    if options.retag and changes.retags and not retags_of(stored, options.retag):
         yield (
             f"--retag: no table of workload {stored.workload} has a tag of several values besides"
             " the one that names the series; insert another, such as cpu with several hosts"
@@ -114,9 +122,7 @@ def _correction_problems(
     database: Database, stored: Dataset, reader: DatasetReader
 ) -> Iterator[str]:
     changes = database.changes
-    if not changes.corrects:
-        yield f"--correct: {database.name}: {changes.no_corrections}"
-    elif stored.primary_key not in changes.keys:
+    if stored.primary_key not in changes.keys:
         keys = " or ".join(sorted(changes.keys))
         yield (
             f"--correct: {database.name} replaces a row by its key ({changes.corrects}), and these"

@@ -1,16 +1,22 @@
 """`mixed`: inserts and queries at the same time on one target; both are timed and verified."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.input.quantities import format_time
+from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import INSERTS
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.kind import batches_text
 from iotbench.measurements.insert.warnings import REACHED, writing_warnings
 from iotbench.measurements.mixed.figures import LOAD
-from iotbench.measurements.mixed.plan import list_mixed_types, option_problems, plan_mixed_runs
+from iotbench.measurements.mixed.plan import (
+    list_mixed_types,
+    option_problems,
+    plan_mixed_runs,
+    target_problems,
+)
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.plan import impossible_of
 from iotbench.measurements.query.warnings import (
@@ -79,6 +85,11 @@ class MixedKind(Kind[MixedOptions]):
 
     def problems(self, options: MixedOptions) -> list[str]:
         return option_problems(options)
+
+    def target_problems(
+        self, options: MixedOptions, target: Target, *, force: bool
+    ) -> Iterable[str]:
+        return target_problems(target, options, force=force)
 
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
         options, asked = wanted.options, wanted.stored.dataset

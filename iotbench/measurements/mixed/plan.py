@@ -93,7 +93,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     when the previous run has ended, so every later run is then planned `again`.
     """
     options = wanted.options
-    if problems := _target_problems(wanted.target, options, force=wanted.force):
+    if problems := target_problems(wanted.target, options, force=wanted.force):
         raise ConfigError(problems)
 
     def plan(number: int, left: StoredBefore) -> PlannedRun:
@@ -114,7 +114,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     return [first, *others]
 
 
-def _target_problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
+def target_problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
     """Return a sentence for each option that this target or this machine cannot take."""
     option = "--insert-workers, --query-workers"
     problems = worker_problems(

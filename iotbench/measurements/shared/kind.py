@@ -1,7 +1,7 @@
 """Everything that is specific to one kind of measurement."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar, Generic, TypeVar
@@ -88,6 +88,10 @@ class Kind(ABC, Generic[_Options]):
     def active(self, options: _Options) -> Collection[int] | None:
         """Return the worker counts that will name rows; None: only the plan determines them."""
         return None if self.has_worker_counts else ()
+
+    def target_problems(self, options: _Options, target: Target, *, force: bool) -> Iterable[str]:
+        """Return a sentence for each option that a target cannot take, whatever rows it has."""
+        return ()
 
     def expect(self, options: _Options, target: Target) -> None:
         """Raise an error if a target cannot be used; called before files are read."""

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from iotbench.config.options.choice import ClusterOptions, Reach
-from iotbench.config.targets.config import Config
+from iotbench.config.targets.config import Config, Target
 from iotbench.execution import collector
+from iotbench.execution.measure import refusal_of
 from iotbench.execution.roster import candidates_of, roster_of
 from iotbench.plans.options import PlanRun
 from simulator.errors import ConfigError, SetupError
-from tests.unit.plans.made import plan_of
+from simulator.modules.duckdb.database import DuckDbOptions
+from tests.unit.plans.made import plan_of, target
 
 PLAN = plan_of("bulk", {"name": "values", "options": {"use_values_lists": 1}})
 LITE = {"module": "sqlite", "runner": "local", "path": "x.db", "node_size": 4}
@@ -74,3 +76,30 @@ def test_a_file_of_targets_that_is_wrong_leaves_no_folder(tmp_path):
         roster_of(PLAN, None, reach, PlanRun(output=tmp_path / "results"))
 
     assert not (tmp_path / "results").exists()
+
+
+DUCK = Target("duck", "duckdb", "local", DuckDbOptions(path="x"), {})
+KILLED = {"duration": "9s", "fault": "kill-database", "for": "1s"}
+BY_RETENTION = {"delete_oldest": "50%", "delete_by": "retention"}
+TIMED, STAGED = {"duration": "9s"}, {"workload": "cpu", "stages": "1:9s"}
+
+
+@pytest.mark.parametrize(
+    ("own", "insert", "after", "reason"),
+    [
+        (DUCK, TIMED, {"mixed": {"duration": "1s"}}, "duckdb takes at most 1, got 2"),
+        (target(), TIMED, {"mixed": KILLED}, "sqlite is part of the workers"),
+        (target(), STAGED, {"mixed": KILLED}, "sqlite is part of the workers"),
+        (target(), STAGED, {"mixed": {"duration": "1s"}}, ""),
+        (target(), TIMED, {"change": BY_RETENTION}, "--delete-by retention: sqlite: "),
+        (DUCK, TIMED, {"change": {"delete_oldest": "50%"}}, ""),
+    ],
+)  # fmt: skip
+def test_what_follows_a_timed_insert_is_refused_before_the_insert(
+    tmp_path, own, insert, after, reason
+):
+    (setting,) = plan_of({"name": "both", "insert": insert, **after}).settings
+    refused = refusal_of(setting, own, PlanRun(output=tmp_path))
+
+    assert reason in refused
+    assert bool(reason) == bool(refused)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iotbench.execution.experiment import name_refused
+from iotbench.execution.roster import name_refused
 from iotbench.machine.machine import this_machine
 from iotbench.machine.resources import Resources, Sample, Used
 from iotbench.plans.items import Candidate, items_of
