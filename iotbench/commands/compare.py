@@ -50,8 +50,8 @@ class _Options(Options):
     form: Annotated[Format, Opt(choices=tables.FORMATS)] = tables.FORMATS[0]
     noise: Share = NOISE
     """Call a change below this noise, whatever its interval."""
-    of: Annotated[str, Opt(choices=("insert", "query", "mixed", "change"))] = "insert"
-    """Results of a plan to compare."""
+    of: Annotated[str | None, Opt(choices=("insert", "query", "mixed", "change"))] = None
+    """Results of a plan to compare.  [default: its inserts, or else the kind that it has]"""
     percentiles: Percentiles = ()
     """Compare this percentile as well, such as p90_ms or p99.99_ms, if every run has enough samples
     for it; may be given several times.

@@ -20,6 +20,7 @@ from iotbench.plans.published.tables import format_record as reproduction_text
 from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.plans.tables import format_record as plan_text
 from iotbench.results import packed, result_files
+from iotbench.results.kinds import NAMES
 from iotbench.results.names import id_of
 from iotbench.results.result import Result
 from iotbench.store.lookup import path_of
@@ -181,8 +182,11 @@ def read_parts(
     return [*found.values()], parts
 
 
-def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
-    """Return a side for each setting on each target; ConfigError if there are fewer than two."""
+def find_sides(folder: Path, name: str, kind: str | None) -> list[Side]:
+    """Return a side for each setting on each target; ConfigError if there are fewer than two.
+
+    Without a kind, the results are inserts or, if these have no two sides, of the next kind.
+    """
     path = path_of(folder, name)
     gathered = find_gathered(path)
     record = gathered.read(path) if gathered else None
@@ -197,14 +201,18 @@ def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
     for item in record.items:
         if item.verdict != FAILED and item.setting not in searches:
             files[item.setting, item.target] += [path.parent / each for each in item.files]
-    sides = []
+    sides: dict[str, list[Side]] = {}
     for (setting, target), paths in files.items():
-        results = ((each, result_files.read(each)) for each in paths)
-        own = tuple((each, result) for each, result in results if result.kind == kind)
-        sides += [Side(own, f"{setting} on {target}")] if own else []
-    if len(sides) < 2:
+        results = [(each, result_files.read(each)) for each in paths]
+        for own in dict.fromkeys(result.kind for _, result in results):
+            some = tuple(pair for pair in results if pair[1].kind == own)
+            sides.setdefault(own, []).append(Side(some, f"{setting} on {target}"))
+    known = [each for each in NAMES if len(sides.get(each, ())) > 1]
+    wanted = kind or next(iter(known), NAMES[0])
+    if wanted not in known:
+        remedy = f"; use {' or '.join(f'--of {each}' for each in known)}" if known else ""
         raise ConfigError(
-            f"{path}: expected a setting on two targets, or two settings, with results of {kind};"
-            f" got {len(sides)}"
+            f"{path}: expected a setting on two targets, or two settings, with results of {wanted};"
+            f" got {len(sides.get(wanted, ()))}{remedy}"
         )
-    return sides
+    return sides[wanted]

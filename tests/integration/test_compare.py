@@ -72,7 +72,7 @@ def test_the_settings_of_a_plan_are_compared_in_turns(cli: CommandLine) -> None:
     (row,) = inserts.json["comparisons"][0]["rows"]
     assert row["figures"]["rows_per_s"]["other"] < row["figures"]["rows_per_s"]["base"]
     assert (mixed.code, one.code) == (2, 2)
-    assert "results of mixed; got 0" in mixed.err
+    assert "results of mixed; got 0; use --of insert or --of query" in mixed.err
     assert "expected OTHER to compare it with, or the file of a plan" in one.err
 
 
@@ -83,12 +83,14 @@ def test_a_machine_is_calibrated_and_compare_uses_it(cli: CommandLine) -> None:
         assert done.code == 0, done.err
     before = cli.run("compare", "last~1", "last", "--output=results")
     done = cli.run(
-        "calibrate", "--targets=sqlite", "--sweeps=5", "--duration=500ms", "--quiet",
-        "--format=json", "--output=results/equal",
+        "calibrate", "--targets=sqlite", "--sweeps=5", "--duration=500ms", "--format=json",
+        "--output=results/equal",
     )  # fmt: skip
     after = cli.run("compare", "last~1", "last", "--output=results")
 
     assert (before.code, done.code, after.code) == (0, 0, 0), done.err
+    about = "calibration of sqlite, workers 1: 5 sweeps of 3 runs of 0.5 s, at least 0:00:08 in all"
+    assert 0 < done.err.find(about) < done.err.find("[1/15] sqlite, workers-1")
     (kept,) = done.json
     assert json.loads((cli.state / "calibrations.json").read_text()) == [kept]
     assert (kept["module"], kept["workers"], len(kept["rates"])) == ("sqlite", 1, 5)

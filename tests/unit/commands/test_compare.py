@@ -8,10 +8,12 @@ from click.testing import CliRunner
 
 from iotbench.commands.main import commands
 from iotbench.comparison.calibration import keep
+from iotbench.plans.record import ItemRecord, PlanLine
 from iotbench.results import result_files
 from simulator.errors import ConfigError
-from tests.unit.comparison.test_comparison import calibrated, sweep
+from tests.unit.comparison.test_comparison import asked, calibrated, sweep
 from tests.unit.output.terminal.made import histogram, outcome, result, run, worker
+from tests.unit.store.made import plan_of
 
 
 @pytest.fixture
@@ -51,6 +53,21 @@ def test_json_and_markdown(folder):
 
     assert found["comparisons"][0]["judgements"] == {"slower": 1}
     assert "|---:|---|---:|---:|---:|---:|---|" in markdown
+
+
+def test_a_plan_of_queries_is_compared_by_these(folder):
+    items, lines = [], []
+    for name, waits in (("d", (10, 11, 12)), ("e", (20, 21, 22))):
+        result_files.write(folder / f"{name}.json", asked(name, *waits))
+        of = {"target": name, "setting": "query", "verdict": "verified"}
+        items.append(ItemRecord(id=name, repeat=1, files=(f"{name}.json",), **of))
+        lines.append(PlanLine(repeats=1, measures={}, **of))
+    file = folder / "plan-query-0123abcd.json"
+    result_files.write(file, plan_of(tuple(items)).model_copy(update={"lines": tuple(lines)}))
+
+    assert "count-events" in compare(folder, str(file))[1]
+    with pytest.raises(ConfigError, match=r"results of mixed; got 0; use --of query$"):
+        compare(folder, str(file), "--of=mixed")
 
 
 def test_a_threshold_that_fails_exits_with_99_and_names_the_number(folder):
