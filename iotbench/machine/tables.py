@@ -10,13 +10,15 @@ from enum import Enum
 
 from rich.cells import cell_len, set_cell_size
 
-_GAP, _RULE, _CUT = "  ", "─", "…"
+_GAP, _RULE = "  ", "─"
+CUT = "…"
+"""Mark in place of the middle of a name."""
 _MOST_NAME, _LEAST_NAME = 40, 16
 """Width up to which a name drops columns, rather than being wrapped or shortened."""
 _TEXT = 24
 """Width to which text is wrapped before a column is dropped."""
-_LEAST_WORD = 12
-"""Width of a shortened word."""
+_LEAST_WORD, _LEAST_ID = 12, 20
+"""Width of a shortened word, and of a shortened ID; the ID of a sweep is as long."""
 _UNLIMITED = 10**6
 
 
@@ -30,7 +32,7 @@ class CellKind(Enum):
     TEXT = "text"
     """Text, which may be long."""
     ID = "id"
-    """Text that others copy, and that is whole or not shown."""
+    """Text that others copy: whole, or not shown; a long one loses its middle, but last of all."""
 
 
 @dataclass(slots=True)
@@ -71,10 +73,10 @@ class _Column:
 
     @property
     def least(self) -> int:
-        """Width below which the table exceeds its own: figures and identifiers are never cut."""
-        if self.holds in (CellKind.FIGURE, CellKind.ID):
+        """Width below which the table exceeds its own: figures are never cut."""
+        if self.holds is CellKind.FIGURE:
             return self.longest_word
-        return min(self.longest_word, _LEAST_WORD)
+        return min(self.longest_word, _LEAST_ID if self.holds is CellKind.ID else _LEAST_WORD)
 
 
 class TextTable:
@@ -233,4 +235,4 @@ def _shorten(word: str, width: int) -> str:
     end = (width - 1) // 2
     head = set_cell_size(word, width - 1 - end)
     tail = set_cell_size(word[::-1], end)[::-1]
-    return f"{head}{_CUT}{tail}".replace(" ", "")  # in place of half a wide character
+    return f"{head}{CUT}{tail}".replace(" ", "")  # in place of half a wide character

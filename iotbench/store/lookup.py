@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iotbench.config.options.places import is_url, parse_folder
 from iotbench.machine.program import command_line
+from iotbench.machine.tables import CUT
 from iotbench.results import packed, result_files
 from iotbench.results.names import ResultName, id_of, parse_name, results_in
 from iotbench.results.result import Result
@@ -105,7 +106,8 @@ def _find(folder: Path, known: Sequence[ResultName], name: str) -> Path:
         if back < len(sweeps):
             return sweeps[back].path
         raise ConfigError(f"{name}: {folder} has {len(sweeps)} results")
-    meant = [each for each in known if name and each.id.startswith(name)]
+    begin, _, end = name.partition(CUT)  # as narrow lists show long ids
+    meant = [each for each in known if name and each.id.startswith(begin) and each.id.endswith(end)]
     if len(meant) == 1:
         return meant[0].path
     if meant:

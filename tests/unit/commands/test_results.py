@@ -18,6 +18,7 @@ from iotbench.results import result_files
 from iotbench.results.result import Manifest
 from iotbench.store.export import FORMATS
 from iotbench.store.listing import age_of
+from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests import ROOT
@@ -93,6 +94,21 @@ def test_a_list_fits_a_narrow_terminal(folder, run, monkeypatch):
 
     assert max(map(len, lines)) <= 80
     assert hidden == "not shown in 80 columns: What, Tags (see them with --format json)"
+
+
+def test_a_list_with_the_long_id_of_a_plan_fits_60_columns_and_names_the_plan(
+    folder, run, monkeypatch
+):
+    path = folder / "plan-of-forty-characters-for-the-whole-night-0123abcd.json"
+    result_files.write(path, plan_of((), first=FIRST, last=FIRST))
+    store(folder, 0)
+    monkeypatch.setenv("COLUMNS", "60")
+    *lines, _ = run("list").stdout.splitlines()
+    (shown,) = [line.split()[0] for line in lines if "…" in line]
+
+    assert max(map(len, lines)) <= 60
+    assert any(id_of(0) in line for line in lines)
+    assert path_of(folder, shown) == path
 
 
 def test_a_reproduction_is_listed_by_its_time_and_is_not_exported(folder, run):

@@ -27,6 +27,7 @@ def folder(tmp_path: Path) -> Path:
         ("last~2", 0),
         ("20261123-025110-0001", 1),
         ("20261123-0252", 2),
+        ("2026…-0001", 1),
     ],
 )
 def test_a_name_means_one_result(folder: Path, name: str, number: int) -> None:
