@@ -17,6 +17,7 @@ from iotbench.machine.program import command_line, state_folder, temporary_folde
 from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, shares_of
+from iotbench.results.names import id_of
 from iotbench.results.result import Manifest, Result, RunRecord
 from simulator.data.reader import DatasetReader
 from simulator.errors import ConfigError
@@ -60,6 +61,11 @@ def path_of(folder: Path, result: Result) -> Path:
     """Return the file of a result; names sort by time."""
     stamp = f"{result.created:%Y%m%dT%H%M%S}{result.created.microsecond // 1000:03d}Z"
     return folder / f"{stamp}-{result.kind}-{result.target}-{result.sweep_id[-4:]}.json"
+
+
+def find_id(result: Result) -> str:
+    """Return the ID of a result in lists; a repeated item of a plan has another one each time."""
+    return id_of(path_of(Path(), result)) or result.sweep_id
 
 
 def write(path: Path, result: BaseModel) -> None:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -37,6 +38,11 @@ def last_values(ask: Callable[..., Any], metric: str, sweep: str) -> dict[tuple[
     """Return (run, phase) -> newest value of a metric."""
     series = ask("/api/v1/export", **{"match[]": f'{metric}{{sweep="{sweep}",query=""}}'})
     return {(s["metric"]["run"], s["metric"]["phase"]): s["values"][-1] for s in series}
+
+
+def id_of(result: dict[str, Any]) -> str:
+    """Return the ID of a result in lists."""
+    return f"{datetime.fromisoformat(result['created']):%Y%m%d-%H%M%S}-{result['sweep_id'][-4:]}"
 
 
 def rows_of(result: dict[str, Any], phase: str) -> dict[tuple[str, str], float]:
@@ -100,9 +106,11 @@ def test_every_sweep_of_a_plan_and_of_several_targets_is_sent(
     assert (ran.code, several.code) == (0, 0), ran.err + several.err
 
     results = [each for each in cli.results() if "sweep_id" in each]
-    assert len({each["sweep_id"] for each in results}) == 4
+    listed = cli.run("results", "list", f"--output={cli.output}", "--format=json").json
+    assert len(results) == 4
+    assert {id_of(each) for each in results} <= {each["id"] for each in listed}
     for result in results:
-        stored = last_values(receiver, "iotbench_rows_total", result["sweep_id"])
+        stored = last_values(receiver, "iotbench_rows_total", id_of(result))
         assert stored == rows_of(result, "insert")
 
 

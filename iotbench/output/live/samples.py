@@ -8,6 +8,7 @@ from iotbench.figures.figures import FIGURES
 from iotbench.figures.rows import ALL_QUERIES
 from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
+from iotbench.results.result_files import find_id
 from iotbench.store.openmetrics import PREFIX, labels_of, metric_of
 from simulator.protocol.events import AskedSample, SampleEvent
 
@@ -67,7 +68,7 @@ def values_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
         return []
     common = {
         "target": result.target,
-        "sweep": result.sweep_id,
+        "sweep": find_id(result),
         "run": str(moment.number),
         "workers": str(moment.workers),
         "phase": sample.phase,

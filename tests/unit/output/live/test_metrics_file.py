@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,17 @@ def test_every_metric_is_written_by_some_sample():
     names = {str(line).partition("{")[0] for moment in found for line in values_of(moment, RESULT)}
 
     assert {name.removeprefix("iotbench_").removesuffix("_total") for name in names} == {*FAMILIES}
+
+
+def test_each_night_of_a_plan_has_series_of_its_own():
+    nights = [
+        RESULT.model_copy(update={"sweep_id": "p-0123456789ab", "created": created})
+        for created in (RESULT.created, RESULT.created + timedelta(days=1))
+    ]
+    found = {value.labels["sweep"] for night in nights for moment in moments([[sample()]])
+             for value in values_of(moment, night)}  # fmt: skip
+
+    assert found == {"20261121-000000-89ab", "20261122-000000-89ab"}
 
 
 def test_the_name_of_a_target_may_have_quotes_and_braces(tmp_path):
