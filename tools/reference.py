@@ -4,6 +4,7 @@ A part lies between `<!-- name -->` and `<!-- /name -->`. A test compares it wit
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -82,8 +83,17 @@ def _find_common(options: Mapping[str, Sequence[Row]]) -> dict[Row, list[str]]:
 
 
 def _list_common_options() -> str:
-    rows = ((*row, ", ".join(names)) for row, names in _find_common(_list_options()).items())
-    return table(("Option", "Meaning", "Commands"), rows)
+    """Return the table; an option with several meanings names the commands of each."""
+    shared = _find_common(_list_options())
+    meanings = Counter(_find_long_name(option) for option, _ in shared)
+    rows = (
+        (
+            option,
+            f"{what} (`{'`, `'.join(names)}`)" if meanings[_find_long_name(option)] > 1 else what,
+        )
+        for (option, what), names in shared.items()
+    )
+    return table(("Option", "Meaning"), rows)
 
 
 def _describe_commands() -> str:

@@ -31,7 +31,7 @@ _THREADS = 16
 
 
 class PlacePath(PosixPath):
-    """A place that is a URL, or a folder or file in it; a path has one slash, its text both."""
+    """A place that is a URL, or a folder or file in it; `str` restores the second slash."""
 
     def __str__(self) -> str:
         return _SLASHES.sub(r"\1//", super().__str__())

@@ -33,7 +33,7 @@ _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The entry of a gathering result in a list of results."""
+    """Entry of a plan, reproduction or search in a list of results."""
 
     created: datetime | None
     targets: Collection[str]

@@ -256,7 +256,7 @@ def _words_of(texts: Array) -> tuple[Hashes, list[Hashes]]:
 
 
 def salt(place: int) -> int:
-    """Return a number of 63 bits for the column at a place."""
+    """Return a 63-bit number that is different for each column of a table."""
     return (place + 1) * 0x1E3779B97F4A7C15 % 2**63
 
 

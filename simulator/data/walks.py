@@ -222,7 +222,7 @@ class Walks:
         distribution: Distribution,
         precision: Precision,
     ) -> None:
-        """Store the walks by name; seed, table and name make the key of a walk's draws."""
+        """Store the walks by name; a walk draws with a key of seed, table and name."""
         self._table = table
         self._walks = walks
         self._seed = seed

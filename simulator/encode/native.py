@@ -175,7 +175,7 @@ def _write_texts(values: Array) -> list[Share]:
 
 
 def _write_lengths(lengths: NDArray[np.int64]) -> list[Share]:
-    """Return lengths in LEB128, as one share for each digit."""
+    """Return lengths in LEB128, one share for each byte of the number."""
     shares = []
     rest, written = lengths, np.ones(len(lengths), np.bool_)
     while written.any():

@@ -82,7 +82,7 @@ class LogEnded:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A source cannot be read: the whole server, pods, events or the log."""
+    """A source that cannot be read: the whole server, pods, events or the log."""
 
     source: str
     cause: str

@@ -99,7 +99,7 @@ class InsertKind(Kind[InsertOptions]):
     pictures = (Form.GROWTH, Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
-        """Return the subject of the result's rows: worker counts, steps or stages."""
+        """Return what distinguishes the result's rows: worker counts, steps or stages."""
         if configuration.get("steps"):
             return LEVEL
         return STAGE if configuration.get("stages") else WORKERS

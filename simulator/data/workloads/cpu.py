@@ -54,7 +54,9 @@ class CpuParams(NumberedParams):
 
     duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
     usage: UsageType = Field(UsageType.INTEGERS, description="type of the percentages")
-    fields: int = Field(len(USAGES), ge=1, le=len(USAGES), description="percentages of a host")
+    fields: int = Field(
+        len(USAGES), ge=1, le=len(USAGES), description="number of percentages of a host"
+    )
 
     @model_validator(mode="after")
     def _has_fractions(self) -> "CpuParams":

@@ -44,7 +44,7 @@ _PREFIX_STEP = 9_868_181  # coprime to 62, so that all prefixes of a lane differ
 class IotParams(Params):
     """Number of devices, and their interval."""
 
-    devices: int = Field(1, ge=1, le=_PREFIXES, description="devices per worker")
+    devices: int = Field(1, ge=1, le=_PREFIXES, description="number of devices per worker")
     tick_ms: int = Field(
         60,
         ge=1,
@@ -55,8 +55,7 @@ class IotParams(Params):
         0,
         ge=0,
         le=LANE_ROWS,
-        description="time starts again, a millisecond later, after so many rows of a worker; 0:"
-        " it rises throughout",
+        description="rows of a worker after which time starts again, a millisecond later; 0: never",
     )
 
 

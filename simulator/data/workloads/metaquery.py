@@ -70,7 +70,7 @@ class MetaqueryParams(Params):
     )
     duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
     cardinality: int = Field(
-        0, ge=0, description="about so many series; replaces --scale; 0: as --scale says"
+        0, ge=0, description="approximate number of series; replaces --scale; 0: use --scale"
     )
     precision: Precision = Field(
         Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"

@@ -87,7 +87,7 @@ PRICES = np.arange(2 * HIGHEST) / 100
 class OhlcvParams(Params):
     """Number of stocks, and the length of their series of bars."""
 
-    symbols: int = Field(1, ge=1, le=_MOST_SYMBOLS, description="stocks")
+    symbols: int = Field(1, ge=1, le=_MOST_SYMBOLS, description="number of stocks")
     years: float = Field(
         18,
         gt=0,

@@ -111,7 +111,7 @@ class Moving:
         since_ms: Callable[[], int],
         answers: "EveryAnswer",
     ) -> None:
-        """Store the function that returns the wanted instant, in ms since 1970."""
+        """Store `since_ms`, which returns the instant to ask about, in ms since 1970."""
         self._database, self._type, self._since_ms = database, fresh_type, since_ms
         self._answers = answers
         self._wanted_ms = since_ms()
@@ -152,7 +152,7 @@ class EveryAnswer:
         """The latest instant since which an answer had a row."""
 
     def keep(self, asked: Asked, rows: Raw, began_ns: int, ended_ns: int) -> int:
-        """Keep an answer; pack the kept ones once they fill a part; return 0."""
+        """Keep an answer; pack the kept answers once they fill a part; return 0."""
         self._outputs = asked.statement.outputs
         self._kept.append((asked.instance, began_ns, ended_ns, rows))
         self._count += 1

@@ -259,7 +259,7 @@ class CassandraSession(PlannedSession):
     # --- reading
 
     def gave_up(self, error: Exception) -> bool:
-        """A node aggregates a range of tokens as long as it may take to read a page."""
+        """A node stops an aggregate over a range of tokens at the time limit of reading a page."""
         return isinstance(error, ReadTimeout | ReadFailure)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:

@@ -96,9 +96,9 @@ class HomesParams(NumberedParams):
     series_per_member = SENSORS_PER_HOME
     most_members = MOST_HOMES
 
-    scale: int = Field(1, ge=1, le=MOST_HOMES, description="homes")
+    scale: int = Field(1, ge=1, le=MOST_HOMES, description="number of homes")
     interval_ms: DurationMs = Field(
-        MINUTE_MS, ge=1, le=LEAST_GAP_MS, description="from one point to the next"
+        MINUTE_MS, ge=1, le=LEAST_GAP_MS, description="time between two points of a series"
     )
     duration_ms: EndMs = Field(24 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(

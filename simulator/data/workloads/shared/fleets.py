@@ -22,8 +22,8 @@ SHARE_LEVELS = 1 << 13
 class FleetParams(Params):
     """The fleet, its time, and how its values are drawn."""
 
-    scale: int = Field(1, ge=1, le=MOST_MEMBERS, description="hosts")
-    interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
+    scale: int = Field(1, ge=1, le=MOST_MEMBERS, description="number of hosts")
+    interval_ms: DurationMs = Field(10_000, ge=1, description="time between two points of a series")
     duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(
         Distribution.UNPINNED,
@@ -102,7 +102,7 @@ class NumberedParams(FleetParams):
         0,
         ge=0,
         description="series in all tables, rounded down to whole hosts or homes; replaces --scale;"
-        " 0: as --scale says",
+        " 0: use --scale",
     )
 
     @model_validator(mode="before")

@@ -86,10 +86,12 @@ class Nulls(StrEnum):
 class TrucksParams(FleetParams):
     """The fleet of trucks, its growth, and its NULLs."""
 
-    scale: int = Described(1, ge=1, le=MOST_MEMBERS, description="trucks")
+    scale: int = Described(1, ge=1, le=MOST_MEMBERS, description="number of trucks")
     duration_ms: EndMs = Described(DAY_MS, ge=1, description="end of the data, exclusive")
     initial_scale: int = Described(
-        0, ge=0, description="trucks at the start; the fleet grows until the end; 0: all of them"
+        0,
+        ge=0,
+        description="number of trucks at the start; the fleet grows until the end; 0: all of them",
     )
     nulls: Nulls = Described(
         Nulls.ALL,

@@ -55,14 +55,12 @@ _BROKEN = (OSError, HTTPException)
 class HttpOptions(Options):
     """Options of every module for a database with an HTTP interface."""
 
-    url: str = Field(description="where the server listens, such as http://host:8086")
+    url: str = Field(description="URL of the server: http or https, host and port")
     ca_file: str | None = CA_FILE
     ca: SecretStr | None = CA
     insecure: bool = INSECURE
-    timeout_s: float = Field(30, gt=0, description="how long to wait for an answer to a write")
-    query_timeout_s: float = Field(
-        3600, gt=0, description="how long to wait for an answer to a query"
-    )
+    timeout_s: float = Field(30, gt=0, description="timeout for an answer to a write")
+    query_timeout_s: float = Field(3600, gt=0, description="timeout for an answer to a query")
 
     @field_validator("url")
     @classmethod

@@ -23,8 +23,8 @@ class TransactionOptions(IndexOptions, DriverOptions):
 
     use_values_lists: bool = Field(
         default=False,
-        description="send a batch as one INSERT with a list of rows, not as COPY, or as LOAD DATA "
-        "LOCAL INFILE, which the server must allow (local_infile)",
+        description="send a batch as one INSERT with a list of rows, not by COPY or LOAD DATA "
+        "LOCAL INFILE (which a server must allow: local_infile)",
     )
     transaction: bool = Field(
         default=False, description="insert single rows, and commit once per batch"
