@@ -42,12 +42,12 @@ def contract(*, choice: Choice, options: _Options) -> None:
     """Test the module of a target on your own database.
 
     The cases are those that every module has to pass on a real server. They compare stored values,
-    answers, sizes, plans and error messages with what is right. Each case creates tables and drops
-    them. The command lists their names first, and changes nothing if a name is in use. An embedded
-    engine gets temporary files instead. No case stops the server.
+    answers, sizes, plans and error messages with the expected ones. Each case creates tables and
+    drops them. The command lists their names first, and changes nothing if a name is in use. An
+    embedded engine gets temporary files instead. No case stops the server.
 
     The evidence is a JSON file with product, version, driver, and the outcome of each case, without
-    credentials and hosts. If you send it to the maintainers, it ends a draft, or shows them what to
+    credentials and hosts. Send it to the maintainers: it ends a draft, or shows them what to
     repair. Exit code 1: a case failed.
     """
     target = choice.expect()

@@ -28,7 +28,7 @@ class _Options(Options):
 
     targets: Names = ()
     """URLs of servers and files; or targets of the configuration that comes with the program, or
-    modules, which mean a database on a cluster.  [default: sqlite; a terminal is asked]
+    modules, which mean a database on a cluster.  [default: sqlite; on a terminal, it asks]
     """
 
 

@@ -42,7 +42,7 @@ class _Options(Configured):
     form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS)] = FORMATS[0]
     """Format of standard output; progress goes to standard error."""
     tags: Annotated[tuple[Tag, ...], Field(alias="tag")] = ()
-    """Word to find the new result by."""
+    """Tag of the new result."""
     quiet: Annotated[bool, Opt("-q")] = False
     """Show no progress."""
     dry_run: bool = False

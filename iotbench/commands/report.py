@@ -37,9 +37,9 @@ def report(*, names: tuple[str, ...], options: _Options) -> None:
     """Write results as one page with pictures.
 
     A name is a result file, an id or its beginning, last (the default), or last~1 for the result
-    before it. Several results are shown side by side. The page is one HTML file without scripts
-    that loads nothing from elsewhere, and has a table behind every picture. The result of
-    `reproduce` may be given too; the result of `run` or `capacity` includes its sweeps.
+    before it. Several results are shown side by side. The page is one HTML file that loads nothing
+    from elsewhere, and has a table behind every picture. The result of `reproduce` may be given
+    too; the result of `run` or `capacity` includes its sweeps.
     """
     from iotbench.output.page.build import OWN, page_of, render  # noqa: PLC0415 - slow to load
     from iotbench.output.page.measured import find_sources  # noqa: PLC0415

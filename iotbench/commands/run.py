@@ -65,7 +65,7 @@ def run(  # noqa: PLR0913
     gates: Gates,
     output: MetricsOutput,
 ) -> None:
-    """Carry out a PLAN: settings, on several targets, several times.
+    """Carry out a PLAN: measure its settings on several targets, several times.
 
     Every other repeat runs in reverse order, so that drift of the machine affects all items alike.
     Each item is an ordinary insert, optionally with queries on its rows; it is verified, and has

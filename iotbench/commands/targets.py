@@ -43,7 +43,7 @@ class _Options(Configured):
 @click.argument("name", required=False, shell_complete=complete_target)
 @options_of(_Options)
 def targets(*, name: str | None, options: _Options) -> None:
-    """List the targets, or show all of one: target NAME, or a URL."""
+    """List the targets, or show one in full: target NAME, or a URL."""
     loaded, named = configuration.load_for([name] if name else [], options.config)
     chosen = named or loaded.targets
     broken = {} if name else loaded.find_broken()

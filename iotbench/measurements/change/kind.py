@@ -38,7 +38,7 @@ class ChangeKind(Kind[ChangeOptions]):
     database's own retention (--delete-by retention). With --insert-workers, later rows are inserted
     during the change, and the result has their rate before, during and after it.
 
-    Afterwards every stored row is compared with the expected rows, whatever --verify is. Later
+    Afterwards every stored row is compared with the expected rows, with any --verify. Later
     queries are checked against the changed rows, and `insert --no-clean`, `mixed` and `change`
     continue them. The result has the size on disk before and after.
 
