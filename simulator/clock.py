@@ -78,7 +78,7 @@ class OwnClock:
             self._read_s, self._used_s = now_s, used_s
             if gap_s > PAUSE_S:
                 self._skipped_s += gap_s
-                # A long call into a library also keeps the clock from being read: it is no pause.
+                # A long call into a library, which delays the reading, is not a pause.
                 if gap_s - worked_s > PAUSE_S:
                     self._paused_s += gap_s - worked_s
             return now_s - self._skipped_s

@@ -78,7 +78,7 @@ def _check_folder(name: str, folder: Path) -> Finding:
     """Check a folder or, if it does not exist, the nearest existing folder above it."""
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        why = "cannot be written" if place.is_dir() else "is no folder"
+        why = "cannot be written" if place.is_dir() else "is not a folder"
         remedy = "name another with --output" if name == "results" else "set TMPDIR to another"
         return Finding(name, f"{place} {why}", remedy, ok=False)
     free = shutil.disk_usage(place).free

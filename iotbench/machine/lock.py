@@ -63,7 +63,7 @@ def remove_free_locks() -> list[Path]:
     """Remove the lock files that killed processes left; return their paths."""
     removed = []
     for path in sorted(_make_folder().glob("*.lock")):
-        with suppress(ConfigError, OSError):  # a run is in progress, or it is no file of ours
+        with suppress(ConfigError, OSError):  # a run is in progress, or it is not our file
             handle = _open(path)
             path.unlink(missing_ok=True)
             os.close(handle)

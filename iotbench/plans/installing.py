@@ -109,8 +109,8 @@ def _read_readme(target: str, name: str) -> Installation:
     known = sorted(path.parent.name for path in find_shipped(_FOLDER).glob("*/README.md"))
     if folder not in known:
         raise ConfigError(
-            f"install: {folder!r} is no folder of {_FOLDER}/ ({nearest(folder, known)}); commands"
-            " of your own are a list"
+            f"install: {folder!r} is not a folder of {_FOLDER}/ ({nearest(folder, known)});"
+            " your own commands are a list"
         )
     path = find_shipped(_FOLDER) / folder
     sections = dict(_split_sections((path / "README.md").read_text(encoding="utf-8")))

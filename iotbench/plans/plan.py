@@ -217,7 +217,7 @@ def _list_problems(setting: Setting) -> list[str]:
             continue
         types = _list_types(insert, fresh=kind == "mixed" and _is_fresh(setting))
         problems += [
-            f"{kind}.types: {name!r} is no query of workload {insert.workload}"
+            f"{kind}.types: {name!r} is not a query of workload {insert.workload}"
             f" ({nearest(name, types)})"
             for name in sweep.named
             if name not in types and not matches_of(name, types)

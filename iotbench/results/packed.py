@@ -120,14 +120,14 @@ def _open(path: Path) -> ZipFile:
 def _load(path: Path, *_state: int) -> ZipFile:
     content = read_bytes(path, _MAX_ARCHIVE_BYTES)
     if problem := _find_unbounded(content):
-        raise ConfigError(f"{path}: is no archive of results: {problem}")
+        raise ConfigError(f"{path}: is not an archive of results: {problem}")
     try:
         archive = ZipFile(BytesIO(content))
         found = archive.infolist()
     except _DAMAGES as error:
         raise ConfigError(f"{path}: is damaged: {error or type(error).__name__}") from error
     if problem := _find_unsound(found):
-        raise ConfigError(f"{path}: is no archive of results: {problem}")
+        raise ConfigError(f"{path}: is not an archive of results: {problem}")
     return archive
 
 

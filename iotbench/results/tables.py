@@ -118,14 +118,14 @@ class TablePlace(ResultPlace):
         return [f"{folder}/{file}" if folder else file for folder, file in rows]
 
     def _has(self, table: str, columns: Sequence[str]) -> bool:
-        """Return whether a table exists; ConfigError if it is not one of this program."""
+        """Return whether a table exists; ConfigError if it was not made by this program."""
         if not self._run(self._dialect.exists, (table,))[0][0]:
             return False
         there, _ = self._ask(f"SELECT * FROM {table} LIMIT 0", ())
         if there != [*columns]:
             names = ", ".join(there[:_MOST_SHOWN]) + " ..." * (len(there) > _MOST_SHOWN)
             raise ConfigError(
-                f"{self.path}: its table {table} is not of this program, or of another version, and"
+                f"{self.path}: its table {table} was not made by this version of the program, and"
                 f" was not changed: expected {len(columns)} columns, {', '.join(columns[:4])} ...;"
                 f" got {names}; use another database"
             )
@@ -155,7 +155,7 @@ class TablePlace(ResultPlace):
         return {name: digest for name, digest in found.items() if name in wanted}
 
     def prepare(self, columns: Mapping[str, type]) -> None:
-        """Create the tables that do not exist; ConfigError if one is not of this program."""
+        """Create the tables that do not exist; ConfigError if one was not made by it."""
         types = self._dialect.types
         self._columns = (*_KEY, _NUMBER, *columns)
         text, number = types[str], types[int]

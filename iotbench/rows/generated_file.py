@@ -56,7 +56,7 @@ def _read_manifest(files: Sequence[Path]) -> FileManifest | None:
         return None
     try:
         return read(beside(files[0])) if beside(files[0]).is_file() else None
-    except ConfigError:  # the user's own file, which is no manifest
+    except ConfigError:  # the user's own file, not a manifest
         return None
 
 

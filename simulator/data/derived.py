@@ -42,7 +42,7 @@ class ConditionSpells(Table):
 
     Buckets without rows are skipped. A spell ends with the first bucket in which the condition does
     not hold; the length is NULL if there is no such bucket. A condition that holds in the first
-    bucket of its tags is no spell, because the beginning of the spell is unknown.
+    bucket of its tags is not a spell, because the beginning of the spell is unknown.
     """
 
     periods: DerivedTable = field(kw_only=True)

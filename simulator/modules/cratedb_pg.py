@@ -120,7 +120,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         shortens_float32=True,
         modes={
             SINGLE: "an INSERT of one row",
-            BATCH: "an INSERT with a list of rows, each on its own: it is no transaction",
+            BATCH: "an INSERT with a list of rows, each on its own: it is not a transaction",
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,

@@ -238,7 +238,7 @@ class Influxdb3(Influxdb):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         for tag in (tag for table in tables for tag in table.tags):
             if tag.type is Type.BOOL:
-                raise SetupError(f"{self.name}: column {tag.name}: a tag must be no boolean")
+                raise SetupError(f"{self.name}: column {tag.name}: a tag must not be a boolean")
         for name in self.buckets(tables):
             if not _DATABASE.fullmatch(name):
                 raise UnstorableError(

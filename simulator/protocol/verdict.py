@@ -31,7 +31,7 @@ _DEPTHS = {
         "number of rows, also with each combination of tags; sums, minima and maxima of columns;"
         " distinct keys",
         "rows were counted, and their sums agree",
-        "which row has which value; texts that are no tags, between the least and the greatest;"
+        "which row has which value; texts that are not tags, between the least and the greatest;"
         " the sign of zero",
     ),
     "hashes": Depth(

@@ -109,7 +109,7 @@ def _read_levels(path: Path) -> list[bytes]:
     with path.open("rb") as file:
         shape, is_fortran, kind = _read_header(file)
         if len(shape) != 1 or is_fortran or kind.kind != "S" or not kind.itemsize:
-            raise ValueError(f"{path.name}: is no list of texts")
+            raise ValueError(f"{path.name}: is not a list of texts")
         content = file.read()
     if len(content) != shape[0] * kind.itemsize:
         raise ValueError(f"{path.name}: has another number of texts than its header says")

@@ -94,7 +94,7 @@ class Trial(Frozen):
 
     @property
     def problem(self) -> str:
-        """Why it is no evidence; empty if it is."""
+        """Why it is not evidence; empty if it is."""
         if failed := self.outcomes["failed"]:
             return f"{failed} cases failed"
         if missing := self.outcomes[NOT_RUN]:

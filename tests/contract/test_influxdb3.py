@@ -275,5 +275,5 @@ def test_a_name_that_no_database_can_have_is_refused(open_influxdb3, name):
 
 def test_a_tag_that_is_a_boolean_is_refused(open_influxdb3):
     columns = (*TABLE.columns, Column("rack", Type.BOOL, Role.TAG))
-    with pytest.raises(SetupError, match="column rack: a tag must be no boolean"):
+    with pytest.raises(SetupError, match="column rack: a tag must not be a boolean"):
         open_influxdb3().create([Table("t", columns, ())], 1)

@@ -116,7 +116,7 @@ def test_every_value_has_an_effect_and_the_result_is_accepted(kube, accepted, ki
 
 
 def leaves(given: dict, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of all values that are no mappings."""
+    """Yield the paths of all values that are not mappings."""
     for key, value in given.items():
         if isinstance(value, dict):
             yield from leaves(value, (*path, key))

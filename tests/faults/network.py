@@ -31,7 +31,7 @@ def listen(port: int) -> socket.socket:
 class Network:
     """A network namespace with nothing but its loopback interface; a context manager.
 
-    A user who is no administrator gets it in a user namespace, where the kernel allows that.
+    A user who is not an administrator gets it in a user namespace, where the kernel allows that.
     """
 
     def __init__(self) -> None:

@@ -316,7 +316,7 @@ def test_a_foreign_table_of_the_same_name_is_not_touched(
         done = cli.run("results", "copy", str(nights), stored.url)
 
         assert done.code == 1
-        assert f"its table {table} is not of this program" in done.err
+        assert f"its table {table} was not made by this version" in done.err
         assert stored.query(f"SELECT * FROM {table}") == [(1, "theirs")]
         with pytest.raises((psycopg2.Error, sqlite3.Error)):
             stored.query(f"SELECT * FROM {other}")

@@ -87,7 +87,7 @@ def test_every_setting_of_the_newest_plan_has_a_history(cli: CommandLine) -> Non
     assert {each["results"] for each in found.json} == {2}
     for place in places:
         own = [e for e in found.json if (e["kind"], e["what"], e["query"]) == place]
-        assert len(own) == 2, place  # a copied folder is no night of its own
+        assert len(own) == 2, place  # a copied folder is not another night
     assert (wrong.code, empty.code) == (2, 2)
     assert "--figure p90_rows: unknown" in wrong.err
     assert "nowhere: neither this folder nor a folder in it has results" in empty.err

@@ -321,7 +321,7 @@ def test_what_cannot_be_asked_is_named_before_anything_runs(cli: CommandLine) ->
     said = cli.refuse("query", "--target=lite", f"--queries={path}", "--types=count")
 
     for words in (
-        "--types: 'count' is no query of workload iot",
+        "--types: 'count' is not a query of workload iot",
         "count-events: is a query of workload iot; rename it",
         "gone: text.sql: must begin with one of select, values, with",
         "none: text: there is none for target lite, which takes one of sqlite, sql",

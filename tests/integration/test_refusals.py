@@ -218,7 +218,7 @@ REFUSED = {
     "a name to replace and to add to": (
         f"{MANY} --replace-table=events --no-clean", ["--no-clean adds to the tables"],
     ),
-    "a prefix that is no name": (
+    "a prefix that is not a name": (
         f"{MANY} --table-prefix=Bench-", ["--table-prefix: expected a letter"],
     ),
     "a prefix of this program": (

@@ -92,7 +92,7 @@ class Login:
 
     module: str
     options: Mapping[str, Any]
-    """Those that are no credentials."""
+    """Those that are not credentials."""
     values: Mapping[str, str]
     """Credential option -> its value."""
 

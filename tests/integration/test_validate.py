@@ -198,7 +198,7 @@ def test_every_wrong_option_is_named(cli: CommandLine) -> None:
     ):
         assert words in said
     assert unknown.count("did you mean 'count-cpu'?") == 1
-    assert "--types: '33-*' is no query of workload devops" in unknown
+    assert "--types: '33-*' is not a query of workload devops" in unknown
 
 
 @pytest.mark.rare

@@ -5,7 +5,7 @@
 Each reader gets the same small files, with the options that its documentation has for them, and
 one large file, of which all columns become NumPy arrays. Printed are which shapes each reader gets
 right by itself, rows per second, CPU time, peak memory of its process, and size of its packages. A
-reader that is not installed is left out: Polars is no dependency of the project.
+reader that is not installed is left out: Polars is not a dependency of the project.
 """
 
 import argparse

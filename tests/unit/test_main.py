@@ -1,4 +1,4 @@
-"""The entry of the command line: help that is whole, arguments that are no text."""
+"""The entry of the command line: help that is whole, arguments that are not text."""
 
 import re
 import signal

@@ -36,6 +36,7 @@ RETIRED = {
     r"[Ww]ho makes": "how it is generated",
     r"what (came|comes) of": "outcome",
     r"upkeep|tenure|gist": "what it is: the work on a database, a time, an outline",
+    r"(?<!there )(is|are) no (?!longer|more|less|faster|slower|other)[a-z]+": "is not a",
     r"(lest|thereof|therein|whence|hitherto)": "plain words",
 }
 """Pattern -> what to write instead. Case does not matter; `_` separates words."""

@@ -27,7 +27,7 @@ def is_url(text: str) -> bool:
 
 
 def parse_folder(text: str) -> Path:
-    """Return a folder of results, or the place of a URL; ConfigError if it is no place."""
+    """Return a folder of results, or the place of a URL; ConfigError if it is neither."""
     found = _URL.match(text)
     if not found:
         return Path(text)

@@ -141,7 +141,7 @@ def options_of(
         parts = urlsplit(url)
         port = parts.port or (form.port if form else None)
     except ValueError:  # its text may contain a credential
-        raise ConfigError(f"{where}: not a URL of a host, or its port is no number") from None
+        raise ConfigError(f"{where}: not a URL of a host, or its port is not a number") from None
     fields = model.model_fields
     way = next((each for each in WAYS if each in fields), "")
     if not way:

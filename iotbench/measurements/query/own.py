@@ -153,7 +153,7 @@ def _query_problems(each: OwnQueryEntry) -> Iterator[str]:
 def _usage_problems(key: str, text: str, wanted: frozenset[str]) -> Iterator[str]:
     """Yield why a query text cannot be asked; the text must use exactly the parameters `wanted`."""
     if key not in LANGUAGES and key not in MODULES:
-        yield f"is no module or language ({nearest(key, [*LANGUAGES, *MODULES])})"
+        yield f"is neither a module nor a language ({nearest(key, [*LANGUAGES, *MODULES])})"
     used = placeholders(text)
     for name in sorted(used - wanted - GIVEN):
         why = "set window" if name in (START, END) else nearest(name, {*wanted, *GIVEN})

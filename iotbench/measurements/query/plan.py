@@ -150,7 +150,7 @@ def load_problems(options: QueryOptions) -> list[str]:
     if heaviest > 1 and by_time and not are_scheduled(options.stages, options.rate):
         problems.append(
             "--types: a weight multiplies --runs, --count and --rate; without a rate each query is"
-            " asked for as long, so add --rate, use --count, or leave the weights out"
+            " asked for the same time: add --rate, use --count, or leave the weights out"
         )
     given = {
         "--ramp": options.ramp,
@@ -192,7 +192,7 @@ def type_problems(
             problems.append(f"{where}: none of {', '.join(matching)} can be asked of this data")
         elif name not in types and not matching:
             problems.append(
-                f"{where}: {name!r} is no query of workload {of} ({nearest(name, types)})"
+                f"{where}: {name!r} is not a query of workload {of} ({nearest(name, types)})"
             )
         elif name in types and types[name].problem and where == TYPES:
             problems.append(f"{where}: {name} cannot be asked of this data: {types[name].problem}")

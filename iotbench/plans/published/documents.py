@@ -271,7 +271,7 @@ def _list_problems(document: Document) -> list[str]:
             problems.append(f"{place}.measure: {figure.measure!r} is not known")
         elif figure.unit and (figure.unit, unit_of(figure.measure)) not in _FACTORS:
             problems.append(
-                f"{place}.unit: {figure.unit!r} is no unit of {figure.measure}, which is in"
+                f"{place}.unit: {figure.unit!r} is not a unit of {figure.measure}, which is in"
                 f" {unit_of(figure.measure) or 'no unit'}"
             )
     for number, claim in enumerate(document.claims):

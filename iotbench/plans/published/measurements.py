@@ -29,7 +29,7 @@ class Systems:
         return [target.name for target in self.candidates_of(system) if not target.not_had]
 
     def system_of(self, target: str) -> str:
-        """Return the system of a target; empty if the target is no system of the document."""
+        """Return the system of a target; empty if the target is not a system of the document."""
         return next((name for name in self.systems if target in self.targets_of(name)), "")
 
     def of_module(self, module: str) -> list[str]:
@@ -39,7 +39,7 @@ class Systems:
 
     @property
     def others(self) -> list[Candidate]:
-        """The targets that are no system of the document."""
+        """The targets that are not systems of the document."""
         systems = {target.name for name in self.systems for target in self.candidates_of(name)}
         return [target for target in self.candidates if target.name not in systems]
 

@@ -25,7 +25,7 @@ class FigureLine(Frozen):
     measure: str
     unit: str
     system: str = ""
-    """Name of the system; empty: the target is no system of the document."""
+    """Name of the system; empty: the target is not a system of the document."""
     target: str = ""
     """Name of the target; empty: no target of the system was measured."""
     published: float | None = None
@@ -52,7 +52,7 @@ class ClaimSide(Frozen):
 
     setting: str
     over: str = ""
-    """Setting of the divisor, if the values are ratios; empty: the values are no ratios."""
+    """Setting of the divisor, if the values are ratios; empty: the values are not ratios."""
     measure: str
     system: str
     target: str

@@ -147,7 +147,7 @@ def _open(request: FilesRequest, file: Path, copy: Path) -> FilePart:
             kind = "line protocol" if is_lines else "a Parquet file"
             needless = of_text if is_lines else {**of_text, **of_lines}
         else:
-            kind, needless = "no line protocol", of_lines
+            kind, needless = "not line protocol", of_lines
         if given := [option for option, value in needless.items() if value]:
             raise ConfigError(
                 [f"{each}: does not apply to {name}, which is {kind}; omit it" for each in given]

@@ -146,7 +146,7 @@ class LinesPart(FilePart):
         return pa.array(values, kind)
 
     def _parse_point(self, line: bytes) -> Point:
-        """Return the point of a line; ValueError if it is no point or a field changes its type."""
+        """Return the point of a line; ValueError if it has none, or a field changes its type."""
         point = _parse(line)
         if point[0] == self._measurement:
             for key, (kind, _) in point[2].items():
@@ -237,7 +237,7 @@ def _split_lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _parse(line: bytes) -> Point:
-    """Return the point of a line; ValueError with the reason if the line is no point."""
+    """Return the point of a line; ValueError with the reason if the line is not a point."""
     match = _POINT.fullmatch(line)
     if match is None:
         closes = " (a quote is not closed)" if _OPEN.fullmatch(line) else ""
@@ -278,7 +278,7 @@ def _parse_value(key: bytes, text: bytes) -> Value:
         if (found := int(text[:-1])) in allowed:
             return kind, found
         raise ValueError(f"field {_format(key)!r} is beyond 64 bits")
-    raise ValueError(f"field {_format(key)!r} is no number, boolean or text in quotes")
+    raise ValueError(f"field {_format(key)!r} is not a number, a boolean or a text in quotes")
 
 
 def _unescape(text: bytes) -> bytes:

@@ -153,7 +153,7 @@ def _find_time(  # noqa: PLR0913, PLR0917
         problems.append(f"--time-column: {dates[wanted]}")
     elif types.get(wanted) in FLOATS | INTEGERS:
         problems.append(
-            f"--time-column: the numbers of {wanted!r} are no times from 1973 to 2099 in any unit;"
+            f"--time-column: the numbers of {wanted!r} are not times from 1973 to 2099 in any unit;"
             " name what they count from 1970 with --time-format s, ms, us or ns"
         )
     elif wanted in types and wanted not in instants:

@@ -58,7 +58,7 @@ def _convert(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array,
             .to_numpy(zero_copy_only=False)
             for each in ("earliest", "latest")
         )
-    except pa.ArrowInvalid:  # a name that is no zone
+    except pa.ArrowInvalid:  # a name that is not a zone
         return local_us, np.zeros(len(local_us), np.bool_)
     exists = first == second
     if repeated is not RepeatedHour.STOP:

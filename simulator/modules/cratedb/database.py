@@ -262,7 +262,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         shortens_float32=True,
         modes={
             SINGLE: "an INSERT of one row",
-            BATCH: "an INSERT with bulk_args, each row on its own: it is no transaction",
+            BATCH: "an INSERT with bulk_args, each row on its own: it is not a transaction",
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,

@@ -21,7 +21,7 @@ _REFUSALS = {
     "server's certificate has expired or is not valid yet",
     "password authentication failed|no password supplied": "check user and password: "
     "--extra-option password=..., the target's options, or POSTGRESQL_PASSWORD for a URL; a "
-    "password past its VALID UNTIL is refused with the same words",
+    "password past its VALID UNTIL is refused with the same message",
     'database ".*" does not exist': "create it (createdb), or name another in dbname",
     'role ".*" does not exist': "name another user in connection_string",
     "Connection refused|timeout expired|could not translate|No such file|No route": "check that "

@@ -155,7 +155,7 @@ class QuasarDb(Database[QuasarSession]):
         with self.administration() as session:
             try:
                 found = session.cluster.table(name).list_columns()
-            except driver.Error:  # the entry is no table
+            except driver.Error:  # the entry is not a table
                 return {}
         return {c.name: str(c.type) for c in found if not c.name.startswith("$")}
 

@@ -42,7 +42,7 @@ def row_field(column: str) -> str:
 
 
 def fields_of(event: str) -> list[str]:
-    """Return the fields of an event; for an event that is no row, the event itself."""
+    """Return the fields of an event; for an event that is not a row, the event itself."""
     try:
         content = json.loads(event)
         row = content.pop("r")

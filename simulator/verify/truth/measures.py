@@ -231,7 +231,7 @@ class Newest(Measure):
 
     @property
     def subject(self) -> str:
-        """Empty string, which is no column's name."""
+        """Empty string, which is not a column's name."""
         return NEWEST
 
     def join_with(self, other: "Newest") -> "Newest":

@@ -63,7 +63,7 @@ def test_a_folder_that_cannot_be_written_has_a_remedy(run, tmp_path):
     (tmp_path / "file").write_text("")
     (problem,) = problems(run("--format=json", "--output=file/results")).values()
 
-    assert problem["text"] == f"{tmp_path}/file is no folder"
+    assert problem["text"] == f"{tmp_path}/file is not a folder"
     assert problem["remedy"] == "name another with --output"
 
 

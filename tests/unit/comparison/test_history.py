@@ -83,7 +83,7 @@ SLOWER = (80, 81, 79, 80, 82, 78)
     [
         ((100,), range(0), False),
         ((100, 90), range(1), False),
-        ((*STEADY, 70), range(6), False),  # a night is no step yet
+        ((*STEADY, 70), range(6), False),  # one night is not a step yet
         ((*STEADY, *SLOWER), range(6), True),  # a loss stays one
         ((*STEADY, *SLOWER, *STEADY), range(12, 17), False),  # until it is gone
         ((*SLOWER, *STEADY), range(6, 11), False),

@@ -204,8 +204,8 @@ REFUSED = {
     "types, texts and target": (
         {"target": replace(NULL, tuned={"newest": "SELECT 1"}), "types": ("count-event",)},
         [
-            "--types: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
-            "targets.nil.queries: 'newest' is no query of workload iot (did you mean 'newest-per-",
+            "--types: 'count-event' is not a query of workload iot (did you mean 'count-events'?)",
+            "targets.nil.queries: 'newest' is not a query of workload iot (did you mean 'newest",
             "--target: nil stores nothing that can be queried",
         ],
     ),
@@ -236,7 +236,7 @@ REFUSED = {
     ),
     "a pattern without a match": (
         {"types": ("oldest-*", "temperature-*")},
-        ["--types: 'oldest-*' is no query of workload iot"],
+        ["--types: 'oldest-*' is not a query of workload iot"],
     ),
     "a pattern of which none can be asked": (
         {"stored": fleet(scale=4), "types": ("groupb?", "*-host-1-hr")},

@@ -1,4 +1,4 @@
-"""Texts of users in JSON: checked before anything runs, with values that are no names."""
+"""Texts of users in JSON: checked before anything runs, with values that are not names."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def command(language, text, table=EVENTS, columns=("n",), **values):
         ),
         (MONGO, '[{"$match": {"a": "x{d}"}}, {"$count": "n"}]', "it must be all that is in"),
         (MONGO, '[{"$match": {"{d}": 1}}, {"$count": "n"}]', "{d} is a key"),
-        (MONGO, '[{"$match": {"a": NaN}}, {"$count": "n"}]', "NaN is no JSON"),
+        (MONGO, '[{"$match": {"a": NaN}}, {"$count": "n"}]', "NaN is not JSON"),
         (MONGO, '[{"$count": "m"}]', "has no name 'n', which is one of the columns"),
         (MONGO, '[{"$unionWith": "{bucket}"}, {"$count": "n"}]', "has no {bucket}"),
         (

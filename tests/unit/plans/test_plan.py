@@ -285,5 +285,5 @@ def test_wrong_types_of_queries_and_of_a_mixed_load_are_named_together(write):
         "{name: a, settings: [{name: b, insert: {workload: iot}, query: {types: [oldest]},"
         " mixed: {fresh: 1m, types: [count-events]}}]}"
     ))  # fmt: skip
-    assert "settings.b.query.types: 'oldest' is no query" in first
-    assert "settings.b.mixed.types: 'count-events' is no query" in second
+    assert "settings.b.query.types: 'oldest' is not a query" in first
+    assert "settings.b.mixed.types: 'count-events' is not a query" in second

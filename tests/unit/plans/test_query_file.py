@@ -84,7 +84,7 @@ queries:
         "queries.A b.text: expected at least one, got none",
         "queries.c.parameters.table: the name is reserved; choose another",
         "queries.c.parameters.B: expected a name of lower-case letters, digits and _",
-        "queries.c.text.sqll: is no module or language (did you mean 'sql'?)",
+        "queries.c.text.sqll: is neither a module nor a language (did you mean 'sql'?)",
         "queries.c.text.sqll: {start} is not a parameter (set window)",
         "queries.c.text.sqll: {unused} is not a parameter (did you mean 'used'?)",
         "queries.c.text.sqll: does not use {B}, so it would ask something else than others",

@@ -188,7 +188,7 @@ def test_bits_per_value_are_of_the_columns_that_are_stored(changes, bits, precis
     ],
 )
 def test_values_are_fields_that_are_not_null(changes, values_of_a_row):
-    """100 rows in 2 s. A tenth of the rows of `trucks` has a NULL field; tags are no values."""
+    """100 rows in 2 s. A tenth of the rows of `trucks` has a NULL field; tags are not values."""
     metrics = insert_metrics(outcome(worker(0)), stored(200, **changes))
 
     assert metrics.values_per_s == pytest.approx(50 * values_of_a_row)

@@ -51,7 +51,7 @@ class Measurement:
 def _make_measurement(
     name: str, walks: Mapping[str, Walk], tags: Mapping[str, Tag], *, before: tuple[str, ...] = ()
 ) -> Measurement:
-    """Return a measurement of integers: fields that are no walks, then the walks."""
+    """Return a measurement of integers: fields that are not walks, then the walks."""
     columns = tuple(Column(each, Type.INT64, Role.FIELD) for each in (*before, *walks))
     return Measurement(name, columns, walks, tags)
 

@@ -398,5 +398,5 @@ def aggregate_of(function: Function, values: Sequence[Any]) -> Any:
         case Function.MAX if len(present):
             return max(present)
         case Function.AVG:
-            raise ValueError("a mean is no partial aggregate: ask for the sum and the count")
+            raise ValueError("a mean is not a partial aggregate: ask for the sum and the count")
     return None

@@ -101,7 +101,7 @@ def _refuse_repeated(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _find_misplaced(content: Any) -> str:

@@ -297,7 +297,7 @@ def test_it_stays_the_same_symptom_while_its_words_change():
     assert before.cause != after.cause
 
 
-# --- what is no symptom -------------------------------------------------------------------------
+# --- what is not a symptom -----------------------------------------------------------------------
 
 
 def healthy():

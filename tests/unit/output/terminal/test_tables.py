@@ -113,7 +113,7 @@ def lines_of(text):
 
 @pytest.fixture(autouse=True)
 def width(monkeypatch):
-    """Set the width of standard output; without that it is no terminal."""
+    """Set the width of standard output; without that it is not a terminal."""
     monkeypatch.delenv("COLUMNS", raising=False)
     return lambda columns: monkeypatch.setenv("COLUMNS", str(columns))
 

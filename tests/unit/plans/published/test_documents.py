@@ -116,7 +116,11 @@ claims:
             "setting: bulk, measure: rows_per_s, settings: {Light: b}, unit",
             "figures.0: unknown system 'Light'",
         ),
-        ('unit: ""', "unit: MB/s", "figures.0.unit: 'MB/s' is no unit of rows_per_s, which is in"),
+        (
+            'unit: ""',
+            "unit: MB/s",
+            "figures.0.unit: 'MB/s' is not a unit of rows_per_s",
+        ),
         ("of: [Lite]", "of: [Light]", "claims.0: unknown system 'Light'"),
         ("measure: rows_per_s, un", "measure: row_per_s, un", "figures.0.measure: 'row_per_s'"),
         ("measure: rows_per_s, un", "measure: step_rows_per_s_reference 0, un", "figures.0.meas"),

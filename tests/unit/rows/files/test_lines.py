@@ -82,8 +82,8 @@ def test_every_type_is_stored_as_it_is_written(prepare):
         ("cpu,host= v=1i 1439856000", "expected MEASUREMENT[,TAG=VALUE] FIELD=VALUE TIME"),
         ("cpu,host=a v= 1439856000", "expected MEASUREMENT[,TAG=VALUE] FIELD=VALUE TIME"),
         ("cpu,host=a v=9223372036854775808i 1439856000", "field 'v' is beyond 64 bits"),
-        ("cpu,host=a v=nan 1439856000", "field 'v' is no number, boolean or text in quotes"),
-        ("cpu,host=a v=on 1439856000", "field 'v' is no number, boolean or text in quotes"),
+        ("cpu,host=a v=nan 1439856000", "field 'v' is not a number, a boolean or a text in quotes"),
+        ("cpu,host=a v=on 1439856000", "field 'v' is not a number, a boolean or a text in quotes"),
         ("cpu,host=a v=1.5 1439856000", "field 'v' is a float; expected an integer, as before"),
         ("cpu,host=a v=1i,v=2i 1439856000", "has field 'v' twice"),
         ("cpu,host=a,host=b v=1i 1439856000", "has tag 'host' twice"),
@@ -160,7 +160,7 @@ def test_an_option_of_another_kind_of_file_is_refused(refused):
 
     assert [line.split(":")[0] for line in said.splitlines()] == ["--delimiter", "--null"]
     assert "r.lp, which is line protocol; omit it" in said
-    assert "bars.csv, which is no line protocol; omit it" in table
+    assert "bars.csv, which is not line protocol; omit it" in table
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ TWICE = f",t,a,a,v\n0,{ROW},x,y,1\n1,{ROW},x,y,2\n"
 SECONDS = "".join(f"{1589220000 + n},1\n" for n in range(9))
 ONLY_TEXT = {"delimiter": ";", "skip_lines": 1, "heading": False, "null": ("?",), "comment": "#"}
 REFUSED = [
-    ("ts,x\n1,1\n2,2\n", {"time": "ts"}, ["the numbers of 'ts' are no times from 1973 to 2099 in"]),
+    ("ts,x\n1,1\n2,2\n", {"time": "ts"}, ["the numbers of 'ts' are not times from 1973 to 2099"]),
     ("ts,x\n1,1\n2,2\n", {"time": "ts"}, ["--time-format s, ms, us or ns"]),
     ("v,ts,x\n1,1589220000.5,1\n", {}, ["name the column with the time: ts"]),
     (

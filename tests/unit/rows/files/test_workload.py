@@ -122,7 +122,7 @@ def test_the_time_is_the_only_timestamp_or_the_one_named(prepare, refused):
     both = pa.table({"a": INSTANTS, "b": INSTANTS, "n": pa.array(range(5), pa.int16())})
 
     assert "found several (a, b)" in refused(both)
-    assert "the numbers of 'x' are no times from 1973 to 2099" in refused(
+    assert "the numbers of 'x' are not times from 1973 to 2099" in refused(
         pa.table({"a": INSTANTS, "x": [0.5] * 5}), time="x"
     )
     assert "the file has none (x is float64)" in refused(pa.table({"x": [0.5] * 5}))

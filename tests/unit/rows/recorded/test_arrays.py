@@ -121,8 +121,8 @@ def _levels(descr="'|S8'", shape="(1,)", content=b""):
     [
         (b"", "column 'rack'"),
         (_levels(shape="(100000000000,)"), "has another number of texts than its header says"),
-        (_levels(shape="(2, 4)", content=bytes(64)), "is no list of texts"),
-        (_levels(descr="'|O'", content=bytes(8)), "is no list of texts"),
+        (_levels(shape="(2, 4)", content=bytes(64)), "is not a list of texts"),
+        (_levels(descr="'|O'", content=bytes(8)), "is not a list of texts"),
         (_levels(content=b"\xff" * 8), "holds a text that is not UTF-8"),
         (_levels(shape="(2,)", content=b"1234567\xc3\xa9234567\0"), "a text that is not UTF-8"),
         (_levels(shape="(2,)", content=b"abcdefghabcdefgh"), "has two codes for one text"),
