@@ -184,7 +184,7 @@ class FileSource:
         name = self._parts[0].names[place]
         refusal = ConfigError(
             f"{part.where}: column {name!r}: is {cells.type}, and {wanted} in other files;"
-            f" insert the files apart, or leave it out with --drop-columns {shlex.quote(name)}"
+            f" insert the files separately, or leave it out with --drop-columns {shlex.quote(name)}"
         )
         if not (_is_kept(cells.type, wanted) or cells.null_count == len(cells)):
             raise refusal
