@@ -149,6 +149,14 @@ def test_no_two_rows_have_the_same_natural_key(name):
         assert not table.key or len({*keys}) == rows_of(workload, table)
 
 
+@pytest.mark.parametrize("name", WITH_END)
+def test_no_rows_have_no_values(name):
+    workload = workload_of(name)
+    for table in workload.tables[:20]:
+        data = workload.draw(table, np.arange(0))
+        assert {len(column.values()) for column in data.values()} == {0}
+
+
 LARGE = {
     "devops": {"scale": 20_000, "duration_ms": 60_000},
     "dashboard": {"scale": 300, "scale_offset": 99_999_700, "duration_ms": 60_000},
