@@ -23,10 +23,10 @@ from simulator.modules.evidence import evidence
 _PLACES = {"local": "here", "kubernetes": "cluster"}
 _BROKEN = "broken"
 _MARK = "*"
+_ADVISED = f"{_MARK} also as NAME{SUFFIX}, with the settings that its vendor advises"
 _HINTS = (
-    f"{_MARK} also as NAME{SUFFIX}, with the settings that its vendor advises",
     "draft: written from documentation, not verified on a server",
-    "cluster: or here, with --runner local, on a server of yours; dbinstall/ installs one",
+    "cluster: or here, with --runner local, on your own server; dbinstall/ installs one",
     "`targets NAME` and --format json show everything",
 )
 
@@ -65,7 +65,8 @@ def targets(*, name: str | None, options: _Options) -> None:
     if options.form == "json":
         say(json.dumps(rows, indent=1))
         return
-    hints = ["", *_HINTS, *(f"broken: {why}" for why in broken.values())]
+    has_advised = any(key.endswith(SUFFIX) for key in chosen)
+    hints = [*[_ADVISED] * has_advised, *_HINTS, *(f"broken: {why}" for why in broken.values())]
     print_out(
         draw(_details(rows[0]) if name else ["", _overview(rows), "", *hints], width_of(sys.stdout))
     )
