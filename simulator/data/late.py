@@ -60,7 +60,7 @@ class LateOrder:
     def problem(self) -> str:
         """Reason why no rows can be late; empty if rows can be late."""
         if not self.strata:
-            return f"has fewer than {GROUPS * self.late.of:,} rows in that time, the minimum"
+            return f"has fewer than the {GROUPS * self.late.of:,} rows in that time that are needed"
         if self.groups < GROUPS:
             return f"has {self.total:,} rows, all of them in about that time"
         return ""
