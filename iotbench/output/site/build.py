@@ -14,19 +14,22 @@ from iotbench.output.page.build import (
     name_section,
     render,
 )
-from iotbench.output.page.content import Page
+from iotbench.output.page.content import Page, PageTable
 from iotbench.output.page.measured import PageResult, Sources, order_results
+from iotbench.output.page.overview import warnings_of
+from iotbench.output.site import drivers, faulty, fresh, growing
 from iotbench.output.site.content import IndexPage
 from iotbench.output.site.entries import PROMISES, Entry
 from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
 from iotbench.output.site.question import Question
-from iotbench.output.site.questions import FILES, list_questions, render_question
 from iotbench.results.result import title_of
 from simulator import __version__
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 
 INDEX = "index.html"
+_TOPICS = (growing.SERIES, growing.ROWS, fresh.TOPIC, *faulty.TOPICS, drivers.TOPIC)
+"""Questions that have a page each, if there are results that answer them."""
 _LONGEST_NAME = 60
 """Maximum length of the name of a page, in characters."""
 
@@ -35,17 +38,19 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     """Return name -> HTML of the pages; `files`: link -> content of each other file."""
     results = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
-    databases = _name_pages((_find_database(each) for each in results), {INDEX, *FILES})
+    databases = _name_pages(
+        (_find_database(each) for each in results), {INDEX, *(each.file for each in _TOPICS)}
+    )
     found = [replace(each, page=databases[_find_database(each)]) for each in results]
     entries = _group_by_target(found)
-    questions = list_questions(entries)
+    questions = _list_questions(entries)
     others = _leave_out(found, questions)
     groups = _group_by_section(others)
     documents = [f"Reproduction {i} of {record.document}" for i, record in enumerate(records, 1)]
     taken = {INDEX, *databases.values(), *(each.file for each in questions)}
     pictured = _name_pages([*groups, *documents], taken)
     pages = {INDEX: _render_index(found, others, questions, pictured, files)}
-    pages |= {each.file: render_question(each, INDEX) for each in questions}
+    pages |= {each.file: _render_question(each) for each in questions}
     for page in databases.values():
         pages[page] = _render_database([each for each in entries if each.page == page])
     for title, group in groups.items():
@@ -60,6 +65,13 @@ def _group_by_target(found: Sequence[PageResult]) -> list[Entry]:
         Entry(target, [each for each in found if each.result.target == target])
         for target in dict.fromkeys(each.result.target for each in found)
     ]
+
+
+def _list_questions(entries: Sequence[Entry]) -> list[Question]:
+    """Return the questions that the results of databases answer."""
+    found = [growing.ask_about_series(entries), growing.ask_about_rows(entries)]
+    found += [fresh.ask(entries), *faulty.ask(entries), drivers.ask(entries)]
+    return [each for each in found if each]
 
 
 def _leave_out(found: Sequence[PageResult], questions: Sequence[Question]) -> list[PageResult]:
@@ -94,6 +106,24 @@ def _render_database(entries: Sequence[Entry]) -> str:
     own = sorted(entries, key=lambda each: each.is_advised)
     whole = compose([each for entry in own for each in entry.results], (), with_ranking=False)
     return _render_part(replace(whole, title=own[0].product, facts=[*_list_facts(own)]))
+
+
+def _render_question(question: Question) -> str:
+    return _render_part(
+        Page(
+            title=question.title,
+            subtitle=describe_when(question.results),
+            verdict=question.verdict,
+            warnings=[*warnings_of(question.results)],
+            cards=[],
+            overview=PageTable([]),
+            ranking=None,
+            sections=[question.section],
+            details=[],
+            program=__version__,
+            is_folded=False,
+        )
+    )
 
 
 def _render_part(page: Page) -> str:

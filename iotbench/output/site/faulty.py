@@ -1,23 +1,12 @@
 """Costs of a fault: the time without an acknowledgement, and the fate of the rows."""
 
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 from iotbench.figures.numbers import significant
 from iotbench.measurements.shared.faults import Fault
-from iotbench.output.page.content import Section
 from iotbench.output.page.measured import PageResult
 from iotbench.output.site.entries import Entry
-from iotbench.output.site.question import (
-    CELLS,
-    Cell,
-    Line,
-    Question,
-    draw_values,
-    make_cell,
-    make_table,
-    name_ends,
-)
+from iotbench.output.site.question import Cell, Line, Question, Topic, draw_values, make_cell
 from iotbench.results.faults import Outage, accounts_of
 from simulator.errors import counted
 
@@ -31,44 +20,36 @@ _TITLES = {
     Fault.SLOW: "What does a slow network cost?",
     Fault.WORKER: "What does a killed client cost?",
 }
-FILES = tuple(f"{fault}.html" for fault in Fault)
-"""Files of the pages."""
+TOPICS = [
+    Topic(
+        _TITLES[fault],
+        f"{fault}.html",
+        "fault",
+        f"Inserts with the fault {fault}",
+        "Away: until the database ran again. Back: from the fault until rate and median latency"
+        " were as before it. Uncertain: sent with an unknown outcome, and never sent again. Numbers"
+        " of rows are sums over the repeats.",
+        "{:,.1f} s".format,
+    )
+    for fault in Fault
+]
 _SILENT = "Without acknowledgement, s"
 
 
-def ask(entries: Sequence[Entry]) -> Iterator[Question]:
+def ask(entries: Sequence[Entry]) -> Iterator[Question | None]:
     """Yield the cost of each fault in the results of databases."""
-    for fault in Fault:
+    for topic, fault in zip(TOPICS, Fault, strict=True):
         found = [
             (entry, each, outages)
             for entry in entries
             for each in entry.results
             if (outages := [o for run in each.done for o in run.outages if o.fault == fault])
         ]
-        found.sort(key=lambda each: median(outage.silent_s for outage in each[2]))
-        if found:
-            yield _answer(fault, [_describe(*each) for each in found], [each[2] for each in found])
-
-
-def _answer(fault: Fault, lines: Sequence[Line], outages: Sequence[Sequence[Outage]]) -> Question:
-    silent = [[outage.silent_s for outage in own] for own in outages]
-    section = Section(
-        "fault",
-        f"Inserts with the fault {fault}",
-        [
-            (
-                "Away: until the database ran again. Back: from the fault until rate and median"
-                " latency were as before it. Uncertain: sent with an unknown outcome, and never"
-                f" sent again. Numbers of rows are sums over the repeats. {CELLS}"
-            )
-        ],
-        [*draw_values("Time without an acknowledgement", "s", lines, _SILENT, silent)],
-        [make_table(lines)],
-    )
-    ends = [(line.name, f"{median(own):,.1f} s") for line, own in zip(lines, silent, strict=True)]
-    results = [each for line in lines for each in line.results]
-    answer = f"Without an acknowledgement: {name_ends(ends)}{_describe_losses(lines)}"
-    return Question(_TITLES[fault], f"{fault}.html", answer, section, results)
+        yield topic.answer(
+            [_describe(*each) for each in found],
+            lambda lines: draw_values("Time without an acknowledgement", "s", lines, _SILENT),
+            lambda lines, ends: f"Without an acknowledgement: {ends}{_describe_losses(lines)}",
+        )
 
 
 def _describe(entry: Entry, each: PageResult, outages: Sequence[Outage]) -> Line:
@@ -101,7 +82,7 @@ def _describe(entry: Entry, each: PageResult, outages: Sequence[Outage]) -> Line
         }
     again = sum(run.metrics.retried for run in each.done if run.metrics)
     cells["Batches retried"] = f"{again:,}", each.link
-    return Line(entry, [each], cells)
+    return Line(entry, [each], cells, [one.silent_s for one in outages])
 
 
 def _describe_losses(lines: Sequence[Line]) -> str:

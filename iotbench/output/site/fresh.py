@@ -7,56 +7,37 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.rows import INSERTS
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
-from iotbench.output.page.content import PageTable, Picture, Section
+from iotbench.output.page.content import PageTable, Picture
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.style import SeriesStyle
 from iotbench.output.site.entries import RATE, Entry
-from iotbench.output.site.question import (
-    CELLS,
-    Cell,
-    Line,
-    Question,
-    list_values,
-    make_cell,
-    make_table,
-    name_ends,
-)
+from iotbench.output.site.question import Cell, Line, Question, Topic, list_values, make_cell
 from simulator.modules import MODULES, database_class
 
-FILE = "freshness.html"
-"""File of the page."""
+TOPIC = Topic(
+    "How soon is a row seen?",
+    "freshness.html",
+    "freshness",
+    "From the acknowledgement of a row to the first answer with it",
+    "A database that shows rows at once takes the time between two answers, so compare with the"
+    " answers per second. Unseen: rows that no answer had by the end.",
+    lambda ms: f"{significant(ms)} ms",
+)
 _MEDIAN, _LATE = "freshness_p50_ms", "freshness_p99_ms"
 _COLUMN, _COLUMN_OF_LATE = "Median, ms", "99th percentile, ms"
 
 
 def ask(entries: Sequence[Entry]) -> Question | None:
     """Return how soon databases show a row, if mixed loads asked about fresh rows."""
-    found = [line for entry in entries for each in entry.results for line in _list(entry, each)]
-    if not found:
-        return None
-    found.sort(key=lambda each: each[1])
-    lines = [line for line, _, _ in found]
-    section = Section(
-        "freshness",
-        "From the acknowledgement of a row to the first answer with it",
-        [
-            (
-                "A database that shows rows at once takes the time between two answers, so compare"
-                " with the answers per second. Unseen: rows that no answer had by the end."
-                f" {CELLS}"
-            )
-        ],
-        [*_draw(found)],
-        [make_table(lines)],
+    return TOPIC.answer(
+        (line for entry in entries for each in entry.results for line in _list(entry, each)),
+        _draw,
+        lambda _, ends: f"Half of the rows are seen within: {ends}",
     )
-    ends = [(line.name, f"{significant(middle)} ms") for line, middle, _ in found]
-    answer = f"Half of the rows are seen within: {name_ends(ends)}"
-    results = [each for line in lines for each in line.results]
-    return Question("How soon is a row seen?", FILE, answer, section, results)
 
 
-def _list(entry: Entry, each: PageResult) -> Iterator[tuple[Line, float, float | None]]:
-    """Yield the row of each fresh query, with the medians of both percentiles."""
+def _list(entry: Entry, each: PageResult) -> Iterator[Line]:
+    """Yield the row of each fresh query."""
     if each.result.kind != "mixed":
         return
     queries = [row.place.name for row in each.summary.rows if row.value(_MEDIAN) is not None]
@@ -72,7 +53,7 @@ def _list(entry: Entry, each: PageResult) -> Iterator[tuple[Line, float, float |
             "Unseen": (_count_unseen(each, query), each.link),
             "Rows are visible": (_describe_promise(each), entry.page),
         }
-        yield Line(entry, [each], cells), median(middle), median(late) if late else None
+        yield Line(entry, [each], cells, middle, median(late) if late else None)
 
 
 def _count_unseen(each: PageResult, query: str) -> str:
@@ -88,19 +69,21 @@ def _describe_promise(each: PageResult) -> str:
     return "later" if database_class(module).capabilities.late else "at once"
 
 
-def _draw(found: Sequence[tuple[Line, float, float | None]]) -> Iterator[Picture]:
-    for start in range(0, len(found), charts.MOST_BARS):
-        some = found[start : start + charts.MOST_BARS]
-        points = [ChartPoint(row, middle, high=late) for row, (_, middle, late) in enumerate(some)]
+def _draw(lines: Sequence[Line]) -> Iterator[Picture]:
+    for start in range(0, len(lines), charts.MOST_BARS):
+        some = lines[start : start + charts.MOST_BARS]
+        points = [
+            ChartPoint(row, median(each.values), high=each.end) for row, each in enumerate(some)
+        ]
         title = "Freshness"
         svg = charts.draw_ranges(
-            title, Axis("ms", log=True), [line.name for line, _, _ in some],
+            title, Axis("ms", log=True), [each.name for each in some],
             [ChartSeries("", SeriesStyle(), points)],
         )  # fmt: skip
         columns = (_COLUMN, _COLUMN_OF_LATE)
         rows = [
-            {"Database": line.name, **{name: line.cells[name][0] for name in columns}}
-            for line, _, _ in some
+            {"Database": each.name, **{name: each.cells[name][0] for name in columns}}
+            for each in some
         ]
         note = "Marker: median; end of the line: 99th percentile. Medians of the repeats."
         yield Picture(title, svg, PageTable(rows), note)

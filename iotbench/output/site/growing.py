@@ -1,39 +1,53 @@
 """Costs of more series and of more rows: the share of the rate that a database keeps."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
 from typing import TypeAlias
 
 from iotbench.figures.numbers import significant
 from iotbench.figures.pictures import Over
-from iotbench.output.page.content import Section
+from iotbench.output.page.content import Picture
 from iotbench.output.page.growth import draw_growth, find_memory_mib, list_newest_of_one, series_of
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import picture_over
 from iotbench.output.site.entries import RATE, Entry, list_rates
 from iotbench.output.site.question import (
-    CELLS,
     Cell,
     Line,
     Question,
+    Topic,
     compare,
+    divide,
     draw_values,
+    key_of,
+    list_inserts,
     list_values,
     make_cell,
-    make_table,
-    name_ends,
 )
 
 _FEWEST = 3
 """Minimum numbers of series, as for a line of a picture."""
-_OF_ROWS = ("rows", "start_ms", "seed")
-"""Options that do not distinguish settings."""
-OF_SERIES, OF_ROWS = "cardinality.html", "growth.html"
-"""Files of the pages."""
 _KEPT = "Rate kept"
-_RANGE = "in brackets the widest range of the repeats"
+SERIES = Topic(
+    "What does a higher cardinality cost?",
+    "cardinality.html",
+    "cardinality",
+    "The same number of rows, of fewer or more series",
+    "Rate kept: the rate with the most series over that with the fewest, in brackets the widest"
+    " range of the repeats.",
+    "{:.0%}".format,
+    is_highest_first=True,
+)
+ROWS = Topic(
+    "What does a growing table cost?",
+    "growth.html",
+    "growth",
+    "The same table, filled step by step",
+    "Rate kept: the rate of the last step over that of the first, in brackets the widest range of"
+    " the repeats.",
+    "{:.0%}".format,
+    is_highest_first=True,
+)
 _Grown: TypeAlias = Mapping[int, PageResult]
 """Number of series -> its result, in rising order."""
 
@@ -41,76 +55,52 @@ _Grown: TypeAlias = Mapping[int, PageResult]
 def ask_about_series(entries: Sequence[Entry]) -> Question | None:
     """Return the cost of a higher cardinality, if inserts differ in the number of series only."""
     found = [(entry, grown) for entry in entries for grown in _list_grown(entry)]
-    if not found:
-        return None
-    found.sort(key=lambda each: -_compute_kept(*_rates_at_ends(each[1])))
-    asked = [_find_queries(entry, grown) for entry, grown in found]
-    lines = [
-        _describe_series(entry, grown, queries)
-        for (entry, grown), queries in zip(found, asked, strict=True)
-    ]
-    inserts = [each for _, grown in found for each in grown.values()]
-    queries = [each for own in asked for each in own.values()]
-    kept = [[_compute_kept(*_rates_at_ends(grown))] for _, grown in found]
-    section = Section(
-        "cardinality",
-        "The same number of rows, of fewer or more series",
-        [f"Rate kept: the rate with the most series over that with the fewest, {_RANGE}. {CELLS}"],
-        [
-            *draw_values("Rate kept with the most series", "share", lines, _KEPT, kept),
-            *draw_growth(inserts),
-            *draw_growth(queries),
-        ],
-        [make_table(lines)],
-    )
     counts = {count for _, grown in found for count in grown}
-    ends = [(line.name, f"{share:.0%}") for line, (share,) in zip(lines, kept, strict=True)]
-    answer = f"From {min(counts):,} to {max(counts):,} series, rate kept: {name_ends(ends)}"
-    return Question(
-        "What does a higher cardinality cost?", OF_SERIES, answer, section,
-        [*inserts, *queries],
-    )  # fmt: skip
+    return SERIES.answer(
+        [_describe_series(*each) for each in found],
+        _draw_series,
+        lambda _, ends: f"From {min(counts):,} to {max(counts):,} series, rate kept: {ends}",
+    )
+
+
+def _draw_series(lines: Sequence[Line]) -> Iterator[Picture]:
+    yield from draw_values("Rate kept with the most series", "share", lines, _KEPT)
+    for kind in ("insert", "query"):
+        own = [each for line in lines for each in line.results if each.result.kind == kind]
+        yield from draw_growth(own)
 
 
 def _list_grown(entry: Entry) -> Iterator[_Grown]:
     """Yield the inserts that differ in one parameter, by which the number of series differs."""
     groups: dict[str, dict[int, PageResult]] = defaultdict(dict)
-    for each in entry.results:
-        is_search = each.repeated and each.repeated.is_search
-        count = series_of(each.result) if each.result.kind == "insert" and not is_search else 0
-        if not count or not min(list_rates(each), default=0):
-            continue
-        record = str(each.repeated.record) if each.repeated else ""
-        options = each.result.configuration
-        for name in each.result.dataset.params:
-            same = {k: v for k, v in options.items() if k not in (*_OF_ROWS, name)}
-            groups[json.dumps([record, name, same], default=str)].setdefault(count, each)
+    for each in list_inserts(entry):
+        count = series_of(each.result)
+        for name in each.result.dataset.params if count else ():
+            groups[key_of(each, name, without=name)].setdefault(count, each)
     for found in groups.values():
         if len(found) >= _FEWEST:
             yield dict(sorted(found.items()))
 
 
-def _find_queries(entry: Entry, grown: _Grown) -> _Grown:
-    """Return the queries on the rows of these inserts, which belong to the same settings."""
+def _describe_series(entry: Entry, grown: _Grown) -> Line:
+    """Return a row, with the queries on the rows of these inserts, of the same settings."""
     counts = {each.repeated: count for count, each in grown.items() if each.repeated}
-    found = {
+    asked = {
         counts[each.repeated]: each
         for each in entry.results
         if each.result.kind == "query" and each.repeated in counts
     }
-    return dict(sorted(found.items()))
-
-
-def _describe_series(entry: Entry, grown: _Grown, asked: _Grown) -> Line:
+    fewest, most = min(grown), max(grown)
+    before, after = list_rates(grown[fewest]), list_rates(grown[most])
     cells: dict[str, Cell] = {
         f"{count:,} series, rows/s": make_cell(list_rates(each), each.link, "{:,.0f}".format)
         for count, each in grown.items()
     }
-    cells[_KEPT] = compare(*_rates_at_ends(grown)[::-1]), grown[max(grown)].link
-    for count in (min(grown), max(grown)):
+    cells[_KEPT] = compare(after, before), grown[most].link
+    for count in (fewest, most):
         if memory_mib := find_memory_mib(grown[count]):
             cells[f"Server with {count:,}, MiB"] = f"{memory_mib:,.0f}", grown[count].link
-    for count in (min(grown), max(grown)):
+    for count in (fewest, most):
         if each := asked.get(count):
             waits = [
                 value
@@ -119,16 +109,8 @@ def _describe_series(entry: Entry, grown: _Grown, asked: _Grown) -> Line:
             ]
             cell = make_cell(waits, each.link, significant)
             cells[f"Newest row of one of {count:,}, ms"] = cell
-    return Line(entry, [*grown.values(), *asked.values()], cells)
-
-
-def _rates_at_ends(grown: _Grown) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the rates with the fewest and with the most series."""
-    return list_rates(grown[min(grown)]), list_rates(grown[max(grown)])
-
-
-def _compute_kept(before: Sequence[float], after: Sequence[float]) -> float:
-    return median(after) / median(before)
+    queries = [asked[count] for count in sorted(asked)]
+    return Line(entry, [*grown.values(), *queries], cells, divide(after, before))
 
 
 def ask_about_rows(entries: Sequence[Entry]) -> Question | None:
@@ -139,29 +121,20 @@ def ask_about_rows(entries: Sequence[Entry]) -> Question | None:
         for each in entry.results
         if each.result.configuration.get("steps") and len(steps := _list_steps(each)) > 1
     ]
-    if not found:
-        return None
-    found.sort(key=lambda each: -_compute_kept(each[2][0][1], each[2][-1][1]))
-    lines = [_describe_steps(*each) for each in found]
-    kept = [[_compute_kept(steps[0][1], steps[-1][1])] for _, _, steps in found]
-    section = Section(
-        "growth",
-        "The same table, filled step by step",
-        [f"Rate kept: the rate of the last step over that of the first, {_RANGE}. {CELLS}"],
-        [
-            *draw_values("Rate kept in the last step", "share", lines, _KEPT, kept),
-            *picture_over(
-                Over(RATE, "Rate by rows in the tables", "level"),
-                [(each, each.summary.rows) for _, each, _ in found],
-            ),
-        ],
-        [make_table(lines)],
+    most = max((steps[-1][0] for *_, steps in found), default=0)
+    return ROWS.answer(
+        [_describe_steps(*each) for each in found],
+        _draw_rows,
+        lambda _, ends: f"With {most:,} rows in the table, rate kept: {ends}",
     )
-    ends = [(line.name, f"{share:.0%}") for line, (share,) in zip(lines, kept, strict=True)]
-    most = max(steps[-1][0] for _, _, steps in found)
-    answer = f"With {most:,} rows in the table, rate kept: {name_ends(ends)}"
-    results = [each for _, each, _ in found]
-    return Question("What does a growing table cost?", OF_ROWS, answer, section, results)
+
+
+def _draw_rows(lines: Sequence[Line]) -> Iterator[Picture]:
+    yield from draw_values("Rate kept in the last step", "share", lines, _KEPT)
+    yield from picture_over(
+        Over(RATE, "Rate by rows in the tables", "level"),
+        [(each, each.summary.rows) for line in lines for each in line.results],
+    )
 
 
 def _list_steps(each: PageResult) -> list[tuple[int, list[float]]]:
@@ -178,5 +151,6 @@ def _describe_steps(
         f"{level:,} rows before, rows/s": make_cell(rates, each.link, "{:,.0f}".format)
         for level, rates in steps
     }
-    cells[_KEPT] = compare(steps[-1][1], steps[0][1]), each.link
-    return Line(entry, [each], cells)
+    (_, before), *_, (_, after) = steps
+    cells[_KEPT] = compare(after, before), each.link
+    return Line(entry, [each], cells, divide(after, before))
