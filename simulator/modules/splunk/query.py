@@ -6,7 +6,6 @@ statement has a line with a search for each column, and one for first and last v
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
@@ -27,11 +26,11 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Table, TimeUnit, Type
 from simulator.modules.contract import Unsupported
+from simulator.modules.shared.client.partials import ROWS, Partial, PartialGroups, Row
 from simulator.modules.splunk.wire import NULL, check_names, index
 
 Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
-Row: TypeAlias = tuple[Any, ...]
 _SOME = 100
 """Number of events with fields that are compared with the fields of rows."""
 
@@ -200,69 +199,33 @@ def read_results(
     return [tuple(parse_typed(kind, row.get(name)) for kind, name in typed) for row in results]
 
 
-class Counts:
-    """Counts of the values of one column in one group."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.values: dict[Any, int] = defaultdict(int)
-
-    def add(self, value: Any, rows: int) -> None:
-        """Add rows with a value."""
-        self.rows += rows
-        if value is not None:
-            self.values[value] += rows
-
-    def aggregate(self, aggregate: Aggregate, *, is_float: bool) -> Any:
-        """Return an aggregate, exact; a mean or a sum of floats is rounded once."""
-        number = self.rows if aggregate.column is None else sum(self.values.values())
-        match aggregate.function:
-            case Function.COUNT:
-                return number
-            case _ if not self.values:
-                return None
-            case Function.MIN:
-                return min(self.values, key=_order)
-            case Function.MAX:
-                return max(self.values, key=_order)
-            case Function.SUM | Function.AVG:
-                total: int | float | Fraction
-                if is_float:
-                    total = float(sum(Fraction(v) * rows for v, rows in self.values.items()))
-                else:
-                    total = sum(value * rows for value, rows in self.values.items())
-                return total if aggregate.function is Function.SUM else total / number
-        raise ValueError(f"{aggregate.function} does not follow from counts")
-
-
-def _order(value: Any) -> Any:
-    return value.encode() if isinstance(value, str) else value
-
-
 def merge(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
-    """Return the groups' aggregates from the counts of each search."""
-    table, columns, ends = query.table, _list_counted(query), ends_of(query)
-    groups: dict[Row, dict[str | None, Counts]] = {}
-    last: dict[Row, Found] = {}
-    if not query.by and query.bucket is None:
-        groups[()] = defaultdict(Counts)
-    for column, results in zip([*columns, *ends[:1]], found, strict=True):
+    """Return the groups' aggregates, exact; a mean or a sum of floats is rounded once."""
+    table, ends, groups = query.table, ends_of(query), PartialGroups(query)
+    for column, results in zip([*_list_counted(query), *ends[:1]], found, strict=True):
         for row in results:
             key = tuple(parse_typed(table.column(tag).type, row[f"r.{tag}"]) for tag in query.by)
             if query.bucket is not None:
                 key += (int(row["bucket"]) * query.bucket,)
-            group = groups.setdefault(key, defaultdict(Counts))
+            groups.mention([key])
             if isinstance(column, Aggregate):
-                last[key] = row
-                continue
-            value = parse_typed(table.column(column).type, row[f"r.{column}"]) if column else None
-            group[column].add(value, int(row["count"]))
-    floats = {column for column in columns if column and table.column(column).type in FLOATS}
-
-    def value_of(key: Row, a: Aggregate) -> Any:
-        if a.function in ENDS:
-            text = last.get(key, {}).get(a.label)
-            return parse_typed(table.column(str(a.column)).type, text)
-        return groups[key][a.column].aggregate(a, is_float=a.column in floats)
-
-    return [(*key, *(value_of(key, a) for a in query.aggregates)) for key in groups]
+                for end in ends:
+                    value = parse_typed(table.column(str(end.column)).type, row.get(end.label))
+                    pair = None if value is None else (0, value)
+                    groups.merge(key, Partial(end.function, end.column), pair)
+            elif column is None:
+                groups.merge(key, ROWS, int(row["count"]))
+            else:
+                kind, rows = table.column(column).type, int(row["count"])
+                value = parse_typed(kind, row[f"r.{column}"])
+                if value is not None:
+                    groups.merge(key, Partial(Function.COUNT, column), rows)
+                    groups.merge(key, Partial(Function.MIN, column), value)
+                    groups.merge(key, Partial(Function.MAX, column), value)
+                    if kind is not Type.TEXT:
+                        exact = Fraction(value) if kind in FLOATS else value
+                        groups.merge(key, Partial(Function.SUM, column), exact * rows)
+    return [
+        tuple(float(value) if isinstance(value, Fraction) else value for value in row)
+        for row in groups.rows()
+    ]

@@ -14,6 +14,7 @@ from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, Row
 from simulator.data.schema import Table
 from simulator.modules.contract import Encoder, Envelope, Failure, Payload
 from simulator.modules.shared.client.contents import portions
+from simulator.modules.shared.client.partials import Row
 from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.http.database import HttpSession
 from simulator.modules.splunk import query as searches
@@ -188,7 +189,7 @@ class SplunkSession(HttpSession):
             yield _make_reader(query)(events, statement.outputs)
 
 
-def _make_reader(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
+def _make_reader(query: NewestQuery | RowsQuery) -> Callable[..., list[Row]]:
     """Return the function that turns the results of a search into rows."""
     return (
         partial(searches.read_results, prefix="r.")
