@@ -30,9 +30,9 @@ from iotbench.measurements.shared.options import (
     Sending,
     Verification,
 )
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity import Of, format_record
 from iotbench.results import result_files
+from iotbench.results.result import Manifest
 from iotbench.results.result_files import ResultFile
 from simulator.errors import ConfigError
 
@@ -147,7 +147,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
         raise ConfigError([*dict.fromkeys(problems)])
     with ExitStack() as stack:
         if isinstance(measured, InsertOptions) and rows:
-            stored = StoredBefore(rows.empty(measured), complete=True)
+            stored = Manifest.of(rows.empty(measured), complete=True)
         else:
             found = find_inserted(run, target, choice.reach, options.dataset)
             stored = stack.enter_context(open_stored(found, run))

@@ -18,11 +18,11 @@ from iotbench.machine.machine import this_machine
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import BARE_S, InsertOptions, default_workers
 from iotbench.measurements.insert.workload_file import class_of
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.results import result_files
+from iotbench.results.result import Manifest
 from iotbench.rows.files.request import FileRows
 from iotbench.rows.sources import Source, source_of
 from simulator.errors import ConfigError
@@ -87,7 +87,7 @@ def insert(  # noqa: PLR0913
     with source.open(options, target) as rows:
         if rows is None:
             return
-        before = StoredBefore(rows.empty(options), complete=True)
+        before = Manifest.of(rows.empty(options), complete=True)
         if not options.clean:
             before = find_continued(before.dataset, run, target, choice.reach, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})

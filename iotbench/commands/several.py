@@ -32,7 +32,6 @@ from iotbench.machine.streams import print_out, say, width_of
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.measurements.query.options import Query, QueryOptions
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
@@ -40,6 +39,7 @@ from iotbench.plans.items import Found, digest_of
 from iotbench.plans.plan import Plan, PlanTarget
 from iotbench.plans.settings import Setting
 from iotbench.plans.tables import format_record
+from iotbench.results.result import Manifest
 from iotbench.results.result_files import ResultFile, now_ms, now_utc
 from simulator.errors import ConfigError
 
@@ -134,7 +134,7 @@ class _Turns:
         self,
         outputs: Outputs,
         replace_tables: tuple[str, ...] = (),
-        stored: Mapping[str, StoredBefore] = MappingProxyType({}),
+        stored: Mapping[str, Manifest] = MappingProxyType({}),
     ) -> None:
         """Measure and print all items, write the page, and exit with the worst item's exit code."""
         plan, run, roster = self._plan, self._run, self.roster

@@ -18,7 +18,6 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity import (
     Bounds,
     Capacity,
@@ -30,7 +29,7 @@ from iotbench.plans.capacity import (
     rate_record,
 )
 from iotbench.results import result_files
-from iotbench.results.result import Result
+from iotbench.results.result import Manifest, Result
 from simulator import __version__
 from simulator.errors import UnverifiableError
 
@@ -52,7 +51,7 @@ class RateMeasuring:
     repeats: int
     options: Any
     """Options of the runs, including a duration."""
-    stored: StoredBefore
+    stored: Manifest
     """Rows stored before the first rate; an insert begins each rate with empty tables instead."""
     rows: DrawnRows | None = None
     """Rows that an insert writes."""
@@ -98,8 +97,8 @@ class RateMeasuring:
             )  # fmt: skip
             with carry_out(sweep, self.reach, interrupts, quiet=self.run.quiet):
                 found = sweep.file.path or self.run.output, sweep.result
-            if self.kind == "mixed" and (manifest := sweep.result.manifest):
-                self.stored = StoredBefore(manifest.dataset, manifest.complete)
+            if self.kind == "mixed" and sweep.result.manifest:
+                self.stored = sweep.result.manifest
             yield found
 
     def trials(self, result: Result) -> Iterator[Trial]:

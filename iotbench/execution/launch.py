@@ -30,7 +30,7 @@ from iotbench.measurements import kind_of, subject_of
 from iotbench.measurements.insert.kind import Rows
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.options import ResourceOptions
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.output.live.outputs import LiveOutput, Outputs
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.course import Course
@@ -38,7 +38,7 @@ from iotbench.output.terminal.plans import plan_text
 from iotbench.output.terminal.progress import ProgressDisplay
 from iotbench.plans.gates import Gates
 from iotbench.results import result_files
-from iotbench.results.result import Result
+from iotbench.results.result import Manifest, Result
 from iotbench.results.result_files import ResultFile
 from simulator import __version__
 from simulator.modules import database_class
@@ -50,7 +50,7 @@ def sweep_of(  # noqa: PLR0913
     target: Target,
     run: RunOptions,
     options: Options,
-    stored: StoredBefore,
+    stored: Manifest,
     *,
     rows: Rows | None = None,
     sweep_id: str = "",

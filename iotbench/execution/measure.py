@@ -15,13 +15,12 @@ from iotbench.measurements import kind_named
 from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.output.live.outputs import LiveOutput
 from iotbench.plans.items import Item, MeasuredItem
 from iotbench.plans.options import PlanOptions, PlanRun
 from iotbench.plans.settings import Setting, build_command
 from iotbench.results import result_files
-from iotbench.results.result import Result
+from iotbench.results.result import Manifest, Result
 from simulator.errors import BenchError, Interrupted
 
 
@@ -66,7 +65,7 @@ def insert_of(
     database = target.open()
     options = setting.inserting.options(database.capabilities, result_files.now_ms())
     rows = DrawnRows(generator_params(options))
-    before = StoredBefore(rows.empty(options), complete=True)
+    before = Manifest.of(rows.empty(options), complete=True)
     needed = plan.list_needed_names(before.dataset, database)
     replaced = tuple(name for name in replace_tables if name in needed)
     options = options.model_copy(update={"replace_tables": replaced})
@@ -84,7 +83,7 @@ def refusal_of(setting: Setting, target: Target, run: RunOptions) -> str:
         return "; ".join(problems)
     try:
         insert = insert_of(setting, target, run)
-        stored = StoredBefore(insert.runs[-1].spec.after, complete=True)
+        stored = Manifest.of(insert.runs[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
             if not (kind.writes and setting.insert.timed_s):  # else the rows are not known yet
@@ -108,7 +107,7 @@ class ItemMeasuring:
     """Foreign tables that the program may drop."""
     limit: TimeLimit = field(default_factory=TimeLimit)
     """Time limit after which no item begins."""
-    stored: Mapping[str, StoredBefore] = field(default_factory=dict)
+    stored: Mapping[str, Manifest] = field(default_factory=dict)
     """Target -> stored rows of the target, for settings without an insert."""
     outputs_of: Callable[[Result], tuple[LiveOutput, ...]] = lambda _: ()
     """Returns the live outputs of a sweep."""
@@ -148,8 +147,7 @@ class ItemMeasuring:
                     pass
                 found += ((sweep.file.path, sweep.result),)
                 if kind == "insert":
-                    manifest = sweep.result.manifest
-                    stored = StoredBefore(manifest.dataset, manifest.complete) if manifest else None
+                    stored = sweep.result.manifest
                 if not stored or sweep.result.status != "done":
                     break
         except Interrupted:
@@ -158,7 +156,7 @@ class ItemMeasuring:
             return MeasuredItem(found, cause="; ".join(str(error).splitlines()))
         return MeasuredItem(found)
 
-    def _plan(self, item: Item, kind: str, stored: StoredBefore | None) -> Sweep:
+    def _plan(self, item: Item, kind: str, stored: Manifest | None) -> Sweep:
         """Return a sweep of an item; a sweep after the insert uses the `stored` rows."""
         if kind == "insert":
             return insert_of(

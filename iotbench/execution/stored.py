@@ -11,9 +11,9 @@ from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
 from iotbench.measurements.insert.plan import continue_dataset
-from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from iotbench.results.agreement import list_differences
+from iotbench.results.result import Manifest
 from iotbench.rows.files.prepare import reopen
 from simulator.data.dataset import Dataset
 from simulator.data.reader import DatasetReader
@@ -21,7 +21,7 @@ from simulator.errors import ConfigError
 from simulator.protocol.mark import State
 
 
-def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | None) -> StoredBefore:
+def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | None) -> Manifest:
     """Return the rows of the insert in the result `file`, or of the last insert of the target.
 
     If no result file exists, the marks in the database describe the rows; ConfigError if no marks
@@ -31,7 +31,7 @@ def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | No
         manifest = result_files.read(file).manifest
         if manifest is None:
             raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
-        return StoredBefore(manifest.dataset, manifest.complete)
+        return manifest
     found = last_insert(run, target, reach)
     if found is None:
         first = command_line(["insert", "--target", target.word])
@@ -43,15 +43,15 @@ def find_inserted(run: RunOptions, target: Target, reach: Reach, file: Path | No
 
 
 @contextmanager
-def open_stored(stored: StoredBefore, run: RunOptions) -> Iterator[StoredBefore]:
+def open_stored(stored: Manifest, run: RunOptions) -> Iterator[Manifest]:
     """Make stored rows available again: rows from a file are read, and generated rows are drawn."""
     with reopen(stored.dataset, quiet=run.quiet) as dataset:
-        yield StoredBefore(dataset, stored.complete)
+        yield Manifest.of(dataset, complete=stored.complete)
 
 
 def find_continued(
     empty: Dataset, run: RunOptions, target: Target, reach: Reach, *, starts: bool
-) -> StoredBefore:
+) -> Manifest:
     """Return the rows that the last insert left in the tables of a dataset, if any.
 
     `starts` is True if the user has set the start of the dataset. Otherwise, the dataset gets the
@@ -59,21 +59,21 @@ def find_continued(
     """
     last = last_insert(run, target, reach, [table.name for table in DatasetReader(empty).tables])
     if last is None:
-        return StoredBefore(empty, complete=True)
-    return StoredBefore(continue_dataset(last.dataset, empty, starts=starts), last.complete)
+        return Manifest.of(empty, complete=True)
+    continued = continue_dataset(last.dataset, empty, starts=starts)
+    return Manifest.of(continued, complete=last.complete)
 
 
 def last_insert(
     run: RunOptions, target: Target, reach: Reach, tables: Collection[str] = ()
-) -> StoredBefore | None:
+) -> Manifest | None:
     """Return the rows of the target's last insert.
 
     If `tables` is given, only marks of these tables count.
     """
     last = result_files.find_last_written(run.output, target.name, writing_kinds())
     if last:
-        _, manifest = last
-        return StoredBefore(manifest.dataset, manifest.complete)
+        return last[1]
     if run.dry_run or not target.open().capabilities.stores:
         return None
     marks = read_marks(target, reach.cluster)
@@ -86,10 +86,10 @@ def last_insert(
             f" {marks[0].describe()}",
             err=True,
         )
-    return StoredBefore(marks[0].dataset, marks[0].state is State.COMPLETE)
+    return Manifest.of(marks[0].dataset, complete=marks[0].state is State.COMPLETE)
 
 
-def expect_same_rows(stored: Mapping[str, StoredBefore], option: str) -> None:
+def expect_same_rows(stored: Mapping[str, Manifest], option: str) -> None:
     """Raise ConfigError unless all targets contain the same rows.
 
     `option` is the name of the option that selected the targets.

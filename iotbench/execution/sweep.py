@@ -15,14 +15,13 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.resources import AFTER, BEFORE, ResourceMeter, Resources
 from iotbench.measurements.shared.faults import Faults
 from iotbench.measurements.shared.options import MachineOptions
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.measurements.warnings import warnings_of
 from iotbench.results.faults import Outage, accounts_of, outages_of
 from iotbench.results.metrics import add_outages, insert_metrics
 from iotbench.results.result import Manifest, Progress, Result, RunRecord
 from iotbench.results.result_files import ResultFile, now_utc
 from iotbench.results.thinning import thin_report, thin_resources
-from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
 from simulator.modules import database_class
 from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent
@@ -165,7 +164,7 @@ def _plan_runs(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRu
             yield planned
             continue
         try:
-            yield planned.again(StoredBefore(left.dataset, left.complete))
+            yield planned.again(left)
         except ConfigError as error:
             result.status = "failed"
             result.cause = f"run {planned.run}: {'; '.join(error.problems)}"
@@ -201,7 +200,7 @@ class _Record:
             at=now_utc(),
         )
         if spec.work.writes:
-            result.manifest = _make_manifest(spec.after, complete=False)
+            result.manifest = Manifest.of(spec.after, complete=False)
         self._write()
 
     def _write(self) -> None:
@@ -246,7 +245,7 @@ class _Record:
         inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
         stored = spec.find_stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
-            result.manifest = _make_manifest(stored, complete=outcome.complete)
+            result.manifest = Manifest.of(stored, complete=outcome.complete)
         else:
             result.manifest = self._manifest_before
         result.runs.append(
@@ -290,10 +289,6 @@ def _keep_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
     """Return the outcome with only the reports of workers that write rows."""
     writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], InsertTask)]
     return outcome.model_copy(update={"workers": tuple(writers)})
-
-
-def _make_manifest(stored: Dataset, *, complete: bool) -> Manifest:
-    return Manifest(dataset=stored, rows=stored.rows, complete=complete)
 
 
 def _run(

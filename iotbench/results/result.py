@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -44,12 +44,17 @@ FileBeside = Annotated[str, AfterValidator(_check_beside)]
 
 
 class Manifest(Frozen):
-    """The contents of the target's tables after an insert, which `query` reads."""
+    """The contents of the target's tables after an insert, which later measurements read."""
 
     dataset: Dataset
     rows: int
     complete: bool
     """True if the insert has ended, and every row is known to be stored or acknowledged."""
+
+    @classmethod
+    def of(cls, dataset: Dataset, *, complete: bool) -> Self:
+        """Return the manifest of tables that hold a dataset."""
+        return cls(dataset=dataset, rows=dataset.rows, complete=complete)
 
 
 class Progress(Frozen):

@@ -25,8 +25,9 @@ from iotbench.measurements.query.plan import (
     weights_of,
 )
 from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
-from iotbench.measurements.shared.plan import PlannedRun, StoredBefore, Wanted
+from iotbench.measurements.shared.plan import PlannedRun, Wanted
 from iotbench.measurements.shared.stages import rate_problems
+from iotbench.results.result import Manifest
 from simulator.data.dataset import Dataset
 from simulator.data.fresh import fresh_types
 from simulator.data.query_type import QueryType
@@ -96,7 +97,7 @@ def plan_mixed_runs(wanted: Wanted[MixedOptions]) -> list[PlannedRun]:
     if problems := target_problems(wanted.target, options, force=wanted.force):
         raise ConfigError(problems)
 
-    def plan(number: int, left: StoredBefore) -> PlannedRun:
+    def plan(number: int, left: Manifest) -> PlannedRun:
         spec = _specify(replace(wanted, stored=left), number)
         return PlannedRun(spec, number, left.dataset.rows)
 

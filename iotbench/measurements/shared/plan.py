@@ -8,7 +8,7 @@ from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
 from iotbench.measurements.shared.faults import RETRY_FOR_S, Faults
 from iotbench.measurements.shared.options import Connecting, Sending
-from iotbench.results.result import Result, RunRecord
+from iotbench.results.result import Manifest, Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
@@ -24,22 +24,13 @@ _FIXED_PHASES = ("init", "barrier")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredBefore:
-    """The rows that an insert left in the tables."""
-
-    dataset: Dataset
-    complete: bool
-    """True if the insert ended and all of its rows are stored."""
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """A run that is ready to be started."""
 
     spec: RunSpec
     run: int
     level: int
-    again: "Callable[[StoredBefore], PlannedRun] | None" = None
+    again: "Callable[[Manifest], PlannedRun] | None" = None
     """Function that plans the run again, after the rows of the previous run; ConfigError if no row
     is left to insert. None: the plan is final.
     """
@@ -90,7 +81,7 @@ class Wanted(Generic[_Options]):
     sweep_id: str
     target: Target
     options: _Options
-    stored: StoredBefore
+    stored: Manifest
     """The rows in the tables."""
     by: str = ""
     """User and machine that request the measurement."""

@@ -2,7 +2,8 @@
 
 from dataclasses import is_dataclass, replace
 
-from iotbench.measurements.shared.plan import StoredBefore, Wanted
+from iotbench.measurements.shared.plan import Wanted
+from iotbench.results.result import Manifest
 
 
 def changed(what, **changes):
@@ -11,4 +12,4 @@ def changed(what, **changes):
 
 def wanted(stored, target, options):
     """A measurement on stored rows that this machine need not have room for."""
-    return Wanted("sweep", target, options, StoredBefore(stored, complete=True), force=True)
+    return Wanted("sweep", target, options, Manifest.of(stored, complete=True), force=True)

@@ -9,7 +9,7 @@ from iotbench.config.input.quantities import Mix, parse_mix
 from iotbench.config.targets.config import Target
 from iotbench.measurements.mixed.plan import MOST_INSTANCES, option_problems, plan_mixed_runs
 from iotbench.measurements.query.options import MixedOptions
-from iotbench.measurements.shared.plan import StoredBefore
+from iotbench.results.result import Manifest
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.reader import DatasetReader
 from simulator.data.workloads import GENERATORS
@@ -113,7 +113,7 @@ def test_each_run_asks_about_the_rows_that_the_one_before_has_left():
     written = [RowRange(start=task.timed[0].start, stop=task.timed[0].start + 40 * (1 + worker))
                for worker, task in enumerate(first.spec.inserts)]  # fmt: skip
     left = first.spec.dataset.with_ranges([*first.spec.dataset.ranges, *written])
-    second = others[0].again(StoredBefore(left, complete=False))
+    second = others[0].again(Manifest.of(left, complete=False))
 
     assert first.again is None
     assert [each.spec.run_id for each in (first, *others)] == [
@@ -132,7 +132,7 @@ def test_a_run_without_rows_left_says_so_when_it_is_its_turn():
     _, second = runs(stored, runs=2)
 
     with pytest.raises(ConfigError, match="already hold all 86,400 rows"):
-        second.again(StoredBefore(fleet(86_400, scale=10), complete=True))
+        second.again(Manifest.of(fleet(86_400, scale=10), complete=True))
 
 
 def test_a_mix_divides_operations_into_batches_and_queries():

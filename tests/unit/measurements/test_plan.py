@@ -10,8 +10,9 @@ from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions, default_workers
 from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
-from iotbench.measurements.shared.plan import StoredBefore, Wanted, expect_stored
+from iotbench.measurements.shared.plan import Wanted, expect_stored
 from iotbench.measurements.verify.kind import VerifyKind, VerifyOptions
+from iotbench.results.result import Manifest
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.reader import DatasetReader
 from simulator.data.schema import PrimaryKey
@@ -45,7 +46,7 @@ def dataset_of(options):
 
 def runs_of(options, stored=None, target=SQLITE):
     dataset = stored or dataset_of(options)
-    wanted = Wanted("sweep", target, options, StoredBefore(dataset, complete=True))
+    wanted = Wanted("sweep", target, options, Manifest.of(dataset, complete=True))
     return list(insert_runs(wanted, VerifyMode.COUNTS))
 
 
@@ -260,7 +261,7 @@ STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
 
 
 def test_a_verification_has_no_workers_and_expects_the_dataset():
-    before = StoredBefore(STORED, complete=True)
+    before = Manifest.of(STORED, complete=True)
     wanted = Wanted("s", SQLITE, VerifyOptions(), before, timeout_s=5.0)
     (run,) = VerifyKind().plan(wanted).runs
 
@@ -324,7 +325,7 @@ def test_a_run_by_time_after_what_is_stored_begins_there_and_has_the_rest():
 
 def test_a_plan_is_built_run_by_run():
     options = changed(DEFAULTS, runs=10**9)
-    before = StoredBefore(dataset_of(options), complete=True)
+    before = Manifest.of(dataset_of(options), complete=True)
     runs = insert_runs(Wanted("sweep", SQLITE, options, before), VerifyMode.COUNTS)
 
     assert [next(runs).run for _ in range(3)] == [1, 2, 3]
