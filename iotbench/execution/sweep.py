@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from iotbench.config.input.options import Options
@@ -333,9 +333,12 @@ def _redact(outcome: Outcome, redact: Redact) -> Outcome:
     ]
     server = outcome.server
     if server:
-        settings = {name: redact(value) for name, value in server.settings.items()}
-        texts = {"version": redact(server.version), "durability": redact(server.durability)}
-        server = server.model_copy(update={**texts, "settings": settings})
+        server = replace(
+            server,
+            version=redact(server.version),
+            durability=redact(server.durability),
+            settings={name: redact(value) for name, value in server.settings.items()},
+        )
     return outcome.model_copy(
         update={
             "cause": redact(outcome.cause),

@@ -16,7 +16,7 @@ from iotbench.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
-from simulator.protocol.events import Outcome, QueryPlans, QueryVerdict, ServerFacts
+from simulator.protocol.events import Outcome, QueryPlans, QueryVerdict, Server
 from simulator.protocol.pace import LoadStage
 from simulator.protocol.verdict import Status
 
@@ -163,7 +163,7 @@ class Result(BaseModel):
         return 0
 
     @property
-    def server(self) -> ServerFacts | None:
+    def server(self) -> Server | None:
         """The server as the last run found it; None if unknown."""
         found = (run.outcome.server for run in reversed(self.runs))
         return next(filter(None, found), None)

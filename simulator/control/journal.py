@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 from simulator.clock import now_s
 from simulator.errors import RunError
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
-from simulator.protocol.events import QueryRamp, RampStep, ServerFacts
+from simulator.protocol.events import QueryRamp, RampStep, Server
 from simulator.protocol.messages import (
     AnswerQuestion,
     AnswerRows,
@@ -38,7 +38,7 @@ class Began(Message):
 class TablesPrepared(Message):
     """The tables are ready, and workers may have begun."""
 
-    server: ServerFacts | None
+    server: Server | None
     touched: bool
     is_set_up: bool
     size_before_bytes: int | None

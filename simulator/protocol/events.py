@@ -4,6 +4,8 @@ The collector writes them to its standard output, which the runner reads. The la
 outcome of the run.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, TypeAlias
 
@@ -97,16 +99,21 @@ class ReportEvent(Message):
     report: WorkerReport
 
 
-class ServerFacts(Message):
-    """The description of the database; see simulator.modules.contract.Server."""
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The description of a server."""
 
     version: str
     nodes: int
     durability: str
+    """The meaning of an acknowledgement with the server's settings, in a sentence."""
     durable: bool | None
-    settings: dict[str, str]
+    """True if an acknowledged row survives a power cut; None if unknown."""
+    settings: Mapping[str, str] = field(default_factory=dict)
     buffer_bytes: int | None = None
+    """Memory in which the server caches pages of tables; None if the server does not report it."""
     survives_failover: bool | None = None
+    """True if the replica that replaces a lost node has each acknowledged row; None: unknown."""
 
     @property
     def keeps_rows(self) -> bool:
@@ -162,20 +169,22 @@ class QueryVerdict(Message):
     answers."""
 
 
-class StatementPlan(Message):
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
     """The database's plan for one statement."""
 
     statement: str
     text: str
+    """The plan as the database returns it."""
     shape: str
-    """The plan without the figures, literals and generated names that differ between two runs."""
+    """The plan without the parts that differ between runs: figures, literals, generated names."""
 
 
 class QueryPlans(Message):
     """The database's plans for the first instance of a query type (--plans)."""
 
     query: str
-    statements: tuple[StatementPlan, ...] = ()
+    statements: tuple[QueryPlan, ...] = ()
     more: bool = False
     """True if the query has further statements."""
     problem: str = ""
@@ -255,7 +264,7 @@ class Outcome(Message):
     """True if the tables were dropped, created or written."""
     released_s: float | None = None
     phases_s: dict[str, float] = Field(default_factory=dict)
-    server: ServerFacts | None = None
+    server: Server | None = None
     insert_mode: str = ""
     reports: int = 0
     """Number of workers that have reported."""

@@ -1,6 +1,7 @@
 """All results on one axis, in a browser: chosen, sorted, filtered, pointed at, compared, linked."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def _slower(target: str, number: int, *, durable: bool = True, known: bool = Tru
         assert run.metrics
         assert run.outcome.server
         metrics = run.metrics.model_copy(update={"rows_per_s": run.metrics.rows_per_s / number})
-        server = run.outcome.server.model_copy(update={"durable": durable})
+        server = replace(run.outcome.server, durable=durable)
         verdict = run.outcome.verdict if known else _UNKNOWN
         outcome = run.outcome.model_copy(update={"server": server, "verdict": verdict})
         runs.append(run.model_copy(update={"metrics": metrics, "outcome": outcome}))

@@ -20,7 +20,7 @@ from iotbench.plans.record import PlanLine, PlanRecord
 from iotbench.results.result import Result
 from iotbench.results.result_files import read
 from simulator.modules.evidence import Reached, evidence
-from simulator.protocol.events import ServerFacts
+from simulator.protocol.events import Server
 from tests.published import ARCHIVE
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import published
@@ -59,7 +59,7 @@ class Row:
         return self.record.lines[0].target
 
     @cached_property
-    def server(self) -> ServerFacts | None:
+    def server(self) -> Server | None:
         """Facts about the server; None: unknown."""
         return next((run.outcome.server for each in self.inserts for run in each.runs
                      if run.outcome.server), None)  # fmt: skip

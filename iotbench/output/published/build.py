@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def _group_by_versions(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, 
 
 
 def _describe(result: Result) -> dict[str, Any]:
-    server = result.server.model_dump(mode="json") if result.server else None
+    server = asdict(result.server) if result.server else None
     return {
         "program": result.program_version,
         "module": result.module,

@@ -14,7 +14,7 @@ from iotbench.measurements import summary_of
 from iotbench.output.page.measured import PageResult
 from iotbench.results.result import Result
 from simulator.modules.evidence import Kill, evidence
-from simulator.protocol.events import ServerFacts
+from simulator.protocol.events import Server
 from simulator.protocol.verdict import Status
 
 RATE = "rows_per_s"
@@ -29,7 +29,7 @@ LEAST_RUNS = 5
 """Minimum number of runs for a median, a mean and an interval."""
 
 
-def promise_of(module: str, server: ServerFacts | None) -> int:
+def promise_of(module: str, server: Server | None) -> int:
     """Return the index in PROMISES of what acknowledged rows survive."""
     if server and server.durable:
         return 0
@@ -37,7 +37,7 @@ def promise_of(module: str, server: ServerFacts | None) -> int:
     return 1 if server and server.durable is False and survived_kill else 2
 
 
-def product_of(server: ServerFacts | None) -> str:
+def product_of(server: Server | None) -> str:
     """Return the product and edition that a server reports, such as FerretDB for MongoDB."""
     version = re.sub(r"( \(.*\))+$", "", server.version) if server else "unknown"
     licence = server.settings.get("timescaledb.license", "") if server else ""
@@ -78,7 +78,7 @@ class Entry:
         return self.target.endswith(SUFFIX)
 
     @cached_property
-    def server(self) -> ServerFacts | None:
+    def server(self) -> Server | None:
         """Facts about the server; None: unknown."""
         return next((each.result.server for each in self.results if each.result.server), None)
 

@@ -1,13 +1,14 @@
 """Reads the plans of a run's queries, after its clocks have stopped."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import astuple
 from itertools import islice
 
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.modules.contract import Database, Unsupported
-from simulator.protocol.events import QueryPlans, StatementPlan
+from simulator.protocol.events import QueryPlan, QueryPlans
 from simulator.protocol.spec import QueryLoad
 
 MOST_STATEMENTS = 4
@@ -48,11 +49,7 @@ def _explain(database: Database, name: str, statement: Statement) -> QueryPlans:
     return QueryPlans(
         query=name,
         statements=tuple(
-            StatementPlan(
-                statement=redact(_cut(plan.statement, most)),
-                text=redact(_cut(plan.text, most)),
-                shape=redact(_cut(plan.shape, most)),
-            )
+            QueryPlan(*(redact(_cut(part, most)) for part in astuple(plan)))
             for plan in found[:MOST_STATEMENTS]
         ),
         more=len(found) > MOST_STATEMENTS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -31,8 +31,8 @@ from simulator.errors import (
     SetupError,
     counted,
 )
-from simulator.modules.contract import MISSING, Database, Server
-from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
+from simulator.modules.contract import MISSING, Database
+from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, Server
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import InsertTask, RunSpec, Work
@@ -72,7 +72,7 @@ class DatabaseWork:
         """True if the tables are created, and not yet torn down."""
         self.touched = False
         """True if tables were dropped or created."""
-        self.server: ServerFacts | None = None
+        self.server: Server | None = None
         self.verdict: Verdict | None = None
         self.rows_verdict: Verdict | None = None
         """Verdict on the rows alone, if queries were asked during the writes."""
@@ -90,8 +90,7 @@ class DatabaseWork:
     def prepare(self) -> None:
         """Create the tables, or check that they hold the rows that the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
-        described = self._inspect()
-        self.server = self._facts(described)
+        self.server = described = self._inspect()
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
             self.ownership.expect_alone(self._enter)
@@ -103,10 +102,10 @@ class DatabaseWork:
                 self._enter("setup")
                 self._carry_out("--setup", spec.setup)
             if spec.setup or not described.durable:  # durability may depend on the tables
-                self.server = self._facts(database.inspect(), stored=True)
+                self.server = self._describe_stored(database.inspect())
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
-            self.server = self._facts(described, stored=True)
+            self.server = self._describe_stored(described)
         if spec.changes:
             self.size_before_bytes = database.size_bytes(tables)
             self.ownership.record(State.CHANGING)
@@ -126,12 +125,10 @@ class DatabaseWork:
         except InUseError as error:
             raise ConfigError(f"{error}; nothing was changed") from error
 
-    def _facts(self, facts: Server, *, stored: bool = False) -> ServerFacts:
-        """Return the facts about a server; with `stored`, about the tables of this run."""
-        if stored:
-            own = self._database.describe_stored(facts, self._reader.tables)
-            facts = own or (_doubt(facts) if self._spec.setup else facts)
-        return ServerFacts(**asdict(facts))
+    def _describe_stored(self, facts: Server) -> Server:
+        """Return the facts about a server that apply to the tables of this run."""
+        own = self._database.describe_stored(facts, self._reader.tables)
+        return own or (_doubt(facts) if self._spec.setup else facts)
 
     def _create(self) -> None:
         spec = self._spec

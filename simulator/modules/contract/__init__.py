@@ -38,13 +38,12 @@ from simulator.modules.contract.records import (
     Failure,
     MixedEncoder,
     Payload,
-    QueryPlan,
     ReadCounters,
     RowCountMismatch,
-    Server,
     Unsupported,
     expect_rows,
 )
 from simulator.modules.contract.session import Session, Waits
 from simulator.modules.contract.signature import Columns, comment, signature
 from simulator.modules.contract.texts import StatementLanguage, TextLanguage
+from simulator.protocol.events import QueryPlan, Server

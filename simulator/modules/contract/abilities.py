@@ -13,14 +13,8 @@ from simulator.data.query import Query, Statement
 from simulator.data.row_hash import RowHash
 from simulator.data.schema import Table
 from simulator.modules.contract.options import Options
-from simulator.modules.contract.records import (
-    CORRECT,
-    Envelope,
-    MixedEncoder,
-    Payload,
-    QueryPlan,
-    Server,
-)
+from simulator.modules.contract.records import CORRECT, Envelope, MixedEncoder, Payload
+from simulator.protocol.events import QueryPlan, Server
 from simulator.protocol.records import RecordFormat
 
 _DAY_S = 86_400

@@ -26,12 +26,12 @@ from simulator.modules.contract.records import (
     Changes,
     ReadCounters,
     RowCountMismatch,
-    Server,
     Unsupported,
 )
 from simulator.modules.contract.session import Session
 from simulator.modules.contract.signature import Signing
 from simulator.modules.contract.texts import TextLanguage
+from simulator.protocol.events import Server
 
 _FREE_SPACE = "free disk space"
 _REFUSED_LOGIN = re.compile(r"; check [^;]*\b(credentials|password|token|api_key)\b")

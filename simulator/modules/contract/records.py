@@ -165,23 +165,6 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """The description of a server."""
-
-    version: str
-    nodes: int
-    durability: str
-    """The meaning of an acknowledgement with the server's settings, in a sentence."""
-    durable: bool | None
-    """True if an acknowledged row survives a power cut; None if unknown."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    buffer_bytes: int | None = None
-    """Memory in which the server caches pages of tables; None if the server does not report it."""
-    survives_failover: bool | None = None
-    """True if the replica that replaces a lost node has each acknowledged row; None: unknown."""
-
-
-@dataclass(frozen=True, slots=True)
 class Existing:
     """An object that already has a name."""
 
@@ -205,16 +188,6 @@ class Contents:
     def is_empty(self) -> bool:
         """True if the object is certainly empty."""
         return self.rows == 0 or (self.rows is None and self.size_bytes == 0)
-
-
-class QueryPlan(NamedTuple):
-    """The plan of one statement."""
-
-    statement: str
-    text: str
-    """The plan as the database returns it."""
-    shape: str
-    """The plan without the parts that differ between runs: figures, literals, generated names."""
 
 
 class Payload(NamedTuple):

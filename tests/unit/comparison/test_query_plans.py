@@ -6,7 +6,7 @@ import pytest
 
 from iotbench.comparison.query_plans import compare_plans
 from iotbench.comparison.sides import Side
-from simulator.protocol.events import QueryPlans, StatementPlan
+from simulator.protocol.events import QueryPlan, QueryPlans
 from tests.unit.output.terminal.made import outcome, result, run
 
 SCAN, INDEX = "Aggregate\n  Seq Scan on events", "Aggregate\n  Index Scan on events"
@@ -17,7 +17,7 @@ def side(**shapes):
         QueryPlans(
             query=name,
             statements=tuple(
-                StatementPlan(statement="", text="as printed", shape=shape) for shape in every
+                QueryPlan(statement="", text="as printed", shape=shape) for shape in every
             ),
             problem="" if every else "no right to explain",
         )

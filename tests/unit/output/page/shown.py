@@ -8,12 +8,12 @@ from iotbench.results.result import Result
 from simulator.load.durations import encode_durations
 from simulator.protocol.events import (
     Occurrence,
+    QueryPlan,
     QueryPlans,
     QueryRamp,
     QueryVerdict,
     RampEnd,
     RampStep,
-    StatementPlan,
 )
 from simulator.protocol.messages import BatchFailures, Failed, QueryTimes
 from simulator.protocol.verdict import Check, Status, Verdict
@@ -27,7 +27,7 @@ PHASES = {"init": 0.2, "prefill": 1.0, "insert": 5.5, "visible": 0.5, "compact":
 PLANS = (
     QueryPlans(
         query="count-events",
-        statements=(StatementPlan(statement="SELECT", text=f"Scan\n  {HOSTILE}", shape="Scan"),),
+        statements=(QueryPlan(statement="SELECT", text=f"Scan\n  {HOSTILE}", shape="Scan"),),
     ),
     QueryPlans(query="newest-per-device", problem=HOSTILE),
 )

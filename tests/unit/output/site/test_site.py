@@ -10,14 +10,14 @@ from iotbench.output.page.measured import RepeatedItem, Sources, order_results
 from iotbench.output.site.build import list_pages
 from iotbench.output.site.entries import Entry, bytes_per_row, choose_fastest, describe_values
 from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
-from simulator.protocol.events import ServerFacts
+from simulator.protocol.events import Server
 from tests.unit.output.page import shown
 
 PLAN = Path("plan.json")
 
 
 def server(version, *, durable):
-    return ServerFacts(version=version, nodes=1, durability="-", durable=durable, settings={})
+    return Server(version=version, nodes=1, durability="-", durable=durable, settings={})
 
 
 def of(target, product="Lite 1.0", *, durable=True, module="sqlite", **changes):

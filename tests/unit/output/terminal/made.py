@@ -9,12 +9,12 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.meter import Meter
-from simulator.protocol.events import Outcome, ServerFacts
+from simulator.protocol.events import Outcome, Server
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.verdict import Status, Verdict
 
 MS = 10**6
-SERVER = ServerFacts(version="SQLite 3", nodes=1, durability="synced", durable=True, settings={})
+SERVER = Server(version="SQLite 3", nodes=1, durability="synced", durable=True, settings={})
 
 
 def histogram(*milliseconds):

@@ -1,12 +1,12 @@
 """Query plans in a terminal: the beginning of each, several statements, a reason in their place."""
 
 from iotbench.output.terminal.notes import plans_of
-from simulator.protocol.events import QueryPlans, StatementPlan
+from simulator.protocol.events import QueryPlan, QueryPlans
 from tests.unit.output.terminal.made import outcome, result, run
 
 
 def plan(text, statement="SELECT 1"):
-    return StatementPlan(statement=statement, text=text, shape="")
+    return QueryPlan(statement=statement, text=text, shape="")
 
 
 def shown(**fields):

@@ -1,5 +1,7 @@
 """Warnings: each names what was seen, why it matters, and what to do."""
 
+from dataclasses import replace
+
 import pytest
 
 from iotbench.machine.bystanders import OtherWork
@@ -24,7 +26,7 @@ def of(*workers, configuration=None, **changes):
 
 
 def served(**changes):
-    return SERVER.model_copy(update=changes)
+    return replace(SERVER, **changes)
 
 
 ENDED = "1 worker: a worker had written all its rows after 2 s, before its time"

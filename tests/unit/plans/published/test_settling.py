@@ -1,5 +1,6 @@
 """Repeats are added to what is within the spread, until it is settled or called noise."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -115,7 +116,7 @@ def items(*runs, caches=""):
     ],
 )
 def test_data_that_fits_into_memory_is_named(buffers, sizes, expected):
-    server = made.SERVER.model_copy(update={"buffer_bytes": buffers})
+    server = replace(made.SERVER, buffer_bytes=buffers)
     runs = [made.run(server=server, size_bytes=size) for size in sizes]
 
     assert in_memory(items(*runs)) == expected
