@@ -5,16 +5,20 @@ outcome of the run.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from simulator.protocol.mark import Mark
 from simulator.protocol.messages import Message, Scalar, WorkerReport
 from simulator.protocol.records import Scanned
 from simulator.protocol.verdict import Verdict
+
+_OF_MODULES = ConfigDict(extra="forbid", defer_build=True)
+"""Configuration of the records that modules return."""
 
 
 class PhaseEvent(Message):
@@ -99,7 +103,7 @@ class ReportEvent(Message):
     report: WorkerReport
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_OF_MODULES)
 class Server:
     """The description of a server."""
 
@@ -169,7 +173,7 @@ class QueryVerdict(Message):
     answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_OF_MODULES)
 class QueryPlan:
     """The database's plan for one statement."""
 

@@ -18,8 +18,6 @@ OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\
 class FigureLine(Frozen):
     """A figure of one system: the published value, and the measured values."""
 
-    row: str = Field("", exclude=True)
-    """Key of the statement in files of earlier versions; not used."""
     title: str
     setting: str
     measure: str
@@ -63,8 +61,6 @@ class ClaimSide(Frozen):
 class ClaimRecord(Frozen):
     """A claim on one target, or across several."""
 
-    row: str = Field("", exclude=True)
-    """Key of the statement in files of earlier versions; not used."""
     text: str
     quote: str = ""
     """Quotation from the document with a number of the statement."""
@@ -109,8 +105,6 @@ class GainRecord(Frozen):
 class Matrix(Frozen):
     """Rates by number of nodes and size of a node."""
 
-    row: str = Field("", exclude=True)
-    """Key of the statement in files of earlier versions; not used."""
     setting: str
     measure: str
     cells: tuple[Cell, ...]

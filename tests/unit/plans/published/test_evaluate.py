@@ -14,7 +14,7 @@ from iotbench.plans.measures import _OF_ITEMS, measures_of
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.documents import Document, DocumentClaim, Scaling
 from iotbench.plans.published.evaluate import Experiment
-from iotbench.plans.published.record import ClaimRecord, Reproduction
+from iotbench.plans.published.record import Reproduction
 from iotbench.plans.published.tables import format_record
 from iotbench.plans.record import Curve, CurvePoint
 from simulator.modules.sqlite import SqliteOptions
@@ -126,13 +126,6 @@ def test_a_claim_is_examined_wherever_its_sides_were_measured():
     assert claims[2].reason == "no option use_values_lists"
     assert claims[4].reason == "Gone not measured"
     assert claims[0].sides[0].published == 1000
-
-
-def test_a_record_of_an_earlier_version_with_keys_of_statements_is_read():
-    (claim, *_) = experiment().claims()
-
-    earlier = ClaimRecord.model_validate(claim.model_dump() | {"row": "A1"})
-    assert earlier.model_dump() == claim.model_dump()
 
 
 def test_what_could_not_be_measured_is_named_with_the_reason():
