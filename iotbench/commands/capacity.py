@@ -1,6 +1,5 @@
 """`capacity`: find the highest rate at which a target keeps an objective."""
 
-import sys
 from contextlib import ExitStack
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -17,7 +16,7 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import RateMeasuring, search_capacity
 from iotbench.execution.stored import find_inserted, open_stored
 from iotbench.machine.interrupts import catch_interrupts
-from iotbench.machine.streams import print_out, say, width_of
+from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
@@ -165,7 +164,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
             record = search_capacity(task, options.tolerance, interrupts)
     file = ResultFile(run.output / f"capacity-{target.name}-{record.sweep_id}.json")
     file.write(record)
-    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+    kept = file.show(record, run.form, format_record)
     click.get_current_context().exit(record.exit_code or int(not kept))
 
 

@@ -1,6 +1,5 @@
 """`reproduce`: run the experiment of a reference document, and compare the figures."""
 
-import sys
 from typing import ClassVar
 
 import click
@@ -13,7 +12,7 @@ from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Refused, Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
-from iotbench.machine.streams import print_out, width_of
+from iotbench.machine.streams import print_out
 from iotbench.output.live.outputs import MetricsOutput
 from iotbench.plans.gates import Gates
 from iotbench.plans.items import Found, digest_of
@@ -86,7 +85,7 @@ def reproduce(  # noqa: PLR0913
     with catch_interrupts() as interrupts, output.open_metrics() as outputs_of:
         measuring = ItemMeasuring.of(run, options, interrupts, outputs_of)
         record, file = reproduce_document(document, size, read, plan, roster, measuring)
-    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+    kept = file.show(record, run.form, format_record)
     name = f"reproduce.{record.document}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or int(not kept) or failed)

@@ -1,6 +1,5 @@
 """`run`: carry out a plan: targets x settings x repeats, in alternating order, with one report."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
-from iotbench.machine.streams import print_out, width_of
+from iotbench.machine.streams import print_out
 from iotbench.output.live.outputs import MetricsOutput
 from iotbench.plans.gates import Gates
 from iotbench.plans.installing import (
@@ -115,7 +114,7 @@ def run(  # noqa: PLR0913
     record = plan_record(read, roster, measured, written=described, installs=done)
     file = ResultFile(path)
     file.write(record)
-    kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+    kept = file.show(record, run.form, format_record)
     name = f"plan.{read.name}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or int(not kept) or failed)

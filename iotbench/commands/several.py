@@ -1,6 +1,5 @@
 """`insert` and `query` on several targets: in turns, until each difference is known or is noise."""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -28,7 +27,7 @@ from iotbench.execution.roster import Refused, roster_of
 from iotbench.execution.stored import expect_same_rows, find_inserted, open_stored
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import catch_interrupts
-from iotbench.machine.streams import print_out, say, width_of
+from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named
 from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.measurements.query.options import Query, QueryOptions
@@ -151,7 +150,7 @@ class _Turns:
         record = plan_record(plan, roster, (found, status, refused))
         file = ResultFile(run.output / f"plan-{plan.name}-{digest_of(plan, roster.pairs)}.json")
         file.write(record)
-        kept = file.show(record, run.form, width_of(sys.stdout), format_record)
+        kept = file.show(record, run.form, format_record)
         failed = self._gates.conclude_items(
             plan.name, status, record.items, run.output, self._thresholds
         )

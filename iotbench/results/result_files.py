@@ -1,6 +1,7 @@
 """Result files: a JSON file for each sweep, written before the first run and during the sweep."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from iotbench.machine.outfile import whole
 from iotbench.machine.owner import Owner
 from iotbench.machine.program import command_line, state_folder, temporary_folders
-from iotbench.machine.streams import OutputError, print_out, say
+from iotbench.machine.streams import OutputError, print_out, say, width_of
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, shares_of
 from iotbench.results.names import id_of
@@ -116,13 +117,11 @@ class ResultFile:
                 return
         self.path = None
 
-    def show(
-        self, record: _Kept, form: str, width: int, write: Callable[[_Kept, str, int], str]
-    ) -> bool:
+    def show(self, record: _Kept, form: str, write: Callable[[_Kept, str, int], str]) -> bool:
         """Print a record as JSON, or as the text that `write` returns; see `print`."""
         if form == "json":
             return self.print(record, record.model_dump_json(indent=1) + "\n")
-        return self.print(record, write(record, str(self.path), width))
+        return self.print(record, write(record, str(self.path), width_of(sys.stdout)))
 
     def print(self, result: BaseModel, text: str) -> bool:
         """Print a text about the result, and the path if the result is in another place.
