@@ -41,7 +41,7 @@ def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
         _compute_median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
     )
     yield from _draw("Rate over the number of series", "rows/s", some, counts, _find_rate)
-    yield from _draw("Memory of the server", "MiB", some, counts, find_memory_mib)
+    yield from _draw("Memory of the server", "MiB", some, counts, _find_memory_mib)
     yield from _draw("Newest row of one series, median", "ms", some, counts, one_ms)
     yield from _draw("Newest row of each series, median", "ms", some, counts, each_ms)
 
@@ -63,11 +63,19 @@ def list_newest_of_one(each: PageResult) -> list[str]:
     return [query for row in each.summary.rows if (query := row.place.query) in _ONE and query]
 
 
-def find_memory_mib(each: PageResult) -> float | None:
-    """Return the highest memory of the server during the inserts; None if not measured."""
-    found = [run.resources for run in each.result.runs if run.resources]
-    used = [part for one in found if (part := server_in(one, Work.INSERT))]
-    return max(part.memory_bytes for part in used) / 2**20 if used else None
+def list_memories_mib(each: PageResult) -> list[float]:
+    """Return the highest memory of the server during the inserts of each repeat, if measured."""
+    found = []
+    for part in each.results:
+        measured = [run.resources for run in part.runs if run.resources]
+        used = [one for resources in measured if (one := server_in(resources, Work.INSERT))]
+        found += [max(one.memory_bytes for one in used) / 2**20] if used else []
+    return found
+
+
+def _find_memory_mib(each: PageResult) -> float | None:
+    """Return the lowest memory: a server may keep what inserts of other repeats took."""
+    return min(list_memories_mib(each), default=None)
 
 
 def _compute_median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from iotbench.figures.numbers import significant
 from iotbench.output.page.measured import PageResult
 from iotbench.output.site.entries import Entry, list_rates
 from iotbench.output.site.question import (
@@ -25,7 +26,7 @@ TOPIC = Topic(
     "drivers",
     "The same rows, by the own client and by the vendor's driver",
     "The own client sends the bytes that a server reads; an application gives Python objects to a"
-    " driver. In brackets the widest range of the repeats. Client: CPU time of the workers.",
+    " driver. In brackets the widest range of the repeats. CPU: time of the workers on a core.",
     "{:.0%}".format,
     is_highest_first=True,
 )
@@ -67,5 +68,5 @@ def _describe(entry: Entry, own: PageResult, driver: PageResult) -> Line:
     for name, each in (("Own client", own), ("Driver", driver)):
         row = each.summary.headline
         cpu_us = [ns / 1000 for ns in list_values(each, _CPU, row.place.name)] if row else []
-        cells[f"{name}, µs/row of CPU"] = make_cell(cpu_us, each.link, "{:,.1f}".format)
+        cells[f"{name}, µs/row of CPU"] = make_cell(cpu_us, each.link, significant)
     return Line(entry, [own, driver], cells, divide(rates, base))

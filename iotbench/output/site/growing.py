@@ -7,7 +7,12 @@ from typing import TypeAlias
 from iotbench.figures.numbers import significant
 from iotbench.figures.pictures import Over
 from iotbench.output.page.content import Picture
-from iotbench.output.page.growth import draw_growth, find_memory_mib, list_newest_of_one, series_of
+from iotbench.output.page.growth import (
+    draw_growth,
+    list_memories_mib,
+    list_newest_of_one,
+    series_of,
+)
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import picture_over
 from iotbench.output.site.entries import RATE, Entry, list_rates
@@ -34,7 +39,8 @@ SERIES = Topic(
     "cardinality",
     "The same number of rows, of fewer or more series",
     "Rate kept: the rate with the most series over that with the fewest, in brackets the widest"
-    " range of the repeats.",
+    " range of the repeats. A server may keep memory that earlier inserts took, so its lowest value"
+    " says most.",
     "{:.0%}".format,
     is_highest_first=True,
 )
@@ -98,8 +104,9 @@ def _describe_series(entry: Entry, grown: _Grown) -> Line:
     }
     cells[_KEPT] = compare(after, before), grown[most].link
     for count in (fewest, most):
-        if memory_mib := find_memory_mib(grown[count]):
-            cells[f"Server with {count:,}, MiB"] = f"{memory_mib:,.0f}", grown[count].link
+        if memories_mib := list_memories_mib(grown[count]):
+            cell = make_cell(memories_mib, grown[count].link, "{:,.0f}".format)
+            cells[f"Server with {count:,}, MiB"] = cell
     for count in (fewest, most):
         if each := asked.get(count):
             waits = [
