@@ -996,3 +996,219 @@ iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --dura
 iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --num-inserts 500000 --batch 100000 --timeout 600s --start-time 2026-11-29T13:13:03.334Z --output ../repeated
 iotbench query --config config.yaml --target duckdb --workers 1 --runs 3 --timeout 600s --output ../repeated
 iotbench insert --config config.yaml --target duckdb --runs 1 --workers 1 --duration 30s --warmup-until-steady 60s --batch 100000 --timeout 600s --start-time 2026-11-29T13:13:07.322Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:13:12.577Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:13:36.498Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:14:00.604Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:14:25.685Z --output ../repeated
+iotbench mixed --config config.yaml --target postgresql --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:14:39.337Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:14:47.759Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:15:29.323Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:15:40.461Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:15:51.047Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:16:01.750Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:16:13.277Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:16:54.913Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:17:04.137Z --output ../repeated
+iotbench mixed --config config.yaml --target postgresql --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:17:17.979Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:17:43.436Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:18:08.274Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:18:32.306Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:18:56.293Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:19:20.442Z --output ../repeated
+iotbench query --config config.yaml --target postgresql --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:19:45.751Z --output ../repeated
+iotbench mixed --config config.yaml --target postgresql --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target postgresql --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:19:59.484Z --output ../repeated
+iotbench insert --config config.yaml --target postgresql-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:20:10.551Z --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:20:26.723Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:20:51.361Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:21:16.554Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:21:43.408Z --output ../repeated
+iotbench mixed --config config.yaml --target sqlite --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:21:56.359Z --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:22:07.962Z --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:22:20.003Z --output ../repeated
+iotbench mixed --config config.yaml --target sqlite --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:22:33.633Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:23:00.455Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:23:25.634Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:23:50.496Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:24:15.411Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:24:40.595Z --output ../repeated
+iotbench query --config config.yaml --target sqlite --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target sqlite --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:25:07.370Z --output ../repeated
+iotbench mixed --config config.yaml --target sqlite --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:33:58.969Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:34:24.365Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:34:54.209Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:35:52.863Z --output ../repeated
+iotbench mixed --config config.yaml --target influxdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:36:06.645Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:36:26.538Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:37:08.493Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:37:21.382Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:37:32.393Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:37:43.408Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:37:56.181Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:38:38.146Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:38:58.370Z --output ../repeated
+iotbench mixed --config config.yaml --target influxdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:39:12.274Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:40:10.807Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:40:40.997Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:41:06.552Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:41:32.172Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:42:02.533Z --output ../repeated
+iotbench query --config config.yaml --target influxdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:43:02.385Z --output ../repeated
+iotbench mixed --config config.yaml --target influxdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target influxdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:43:16.409Z --output ../repeated
+iotbench insert --config config.yaml --target influxdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:43:30.593Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:43:47.141Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:44:12.319Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:44:37.341Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:45:03.412Z --output ../repeated
+iotbench mixed --config config.yaml --target timescaledb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:45:17.231Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:45:32.442Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:46:14.430Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:46:27.290Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:46:38.474Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:46:49.504Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:47:02.475Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:47:44.530Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:47:59.655Z --output ../repeated
+iotbench mixed --config config.yaml --target timescaledb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:48:13.874Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:48:39.750Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:49:04.775Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:49:30.075Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:49:55.437Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:50:20.405Z --output ../repeated
+iotbench query --config config.yaml --target timescaledb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:50:46.589Z --output ../repeated
+iotbench mixed --config config.yaml --target timescaledb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target timescaledb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:51:00.490Z --output ../repeated
+iotbench insert --config config.yaml --target timescaledb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:51:13.202Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:51:32.367Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:51:58.234Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:52:24.012Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:52:51.109Z --output ../repeated
+iotbench mixed --config config.yaml --target mysql_innodb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:53:04.258Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:53:23.008Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:54:04.844Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:54:16.493Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:54:27.295Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:54:38.079Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T20:54:49.694Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T20:55:31.516Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:55:51.012Z --output ../repeated
+iotbench mixed --config config.yaml --target mysql_innodb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:56:04.581Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:56:31.953Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:56:58.029Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:57:24.265Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:57:50.306Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T20:58:16.463Z --output ../repeated
+iotbench query --config config.yaml --target mysql_innodb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T20:58:43.660Z --output ../repeated
+iotbench mixed --config config.yaml --target mysql_innodb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:58:57.202Z --output ../repeated
+iotbench insert --config config.yaml --target mysql_innodb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T20:59:08.911Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T20:59:28.700Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T20:59:52.511Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:00:16.672Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T21:00:42.831Z --output ../repeated
+iotbench mixed --config config.yaml --target questdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T21:00:56.278Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T21:01:02.471Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:01:44.049Z --output ../repeated
+iotbench insert --config config.yaml --target questdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:01:55.587Z --output ../repeated
+iotbench insert --config config.yaml --target questdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:02:06.206Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:02:16.773Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 2 --duration 40s --rate 4000 --batch 100 --at 15s --for 1s --start-time 2026-11-30T21:02:28.140Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T21:03:09.708Z --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T21:03:17.032Z --output ../repeated
+iotbench mixed --config config.yaml --target questdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:03:30.665Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T21:03:57.587Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T21:04:21.586Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T21:04:44.344Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T21:05:07.375Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:05:31.019Z --output ../repeated
+iotbench query --config config.yaml --target questdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --num-inserts 20000 --batch 1000 --start-time 2026-11-30T21:05:57.448Z --output ../repeated
+iotbench mixed --config config.yaml --target questdb --timeout 600s --duration 10s --warmup 1s --fresh 3600s --insert-rate 1000 --batch 100 --types fresh-count --output ../repeated
+iotbench insert --config config.yaml --target questdb --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:06:11.015Z --output ../repeated
+iotbench insert --config config.yaml --target questdb-2 --timeout 600s --runs 1 --workers 1 --duration 8s --warmup 1s --batch 1000 --start-time 2026-11-30T21:06:22.647Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T21:06:38.524Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T21:07:02.436Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:07:27.057Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T21:07:54.112Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --workers 1 --num-inserts 500000 --steps 5 --batch 10000 --start-time 2026-11-30T21:08:03.318Z --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:08:12.554Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T21:08:39.870Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T21:09:05.081Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100 --fields 1 --start-time 2026-11-30T21:09:29.165Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 10000 --fields 1 --start-time 2026-11-30T21:09:53.210Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
+iotbench insert --config config.yaml --target duckdb --timeout 600s --runs 1 --resources --workers 1 --limit 500000 --batch 10000 --workload cpu --scale 100000 --fields 1 --start-time 2026-11-30T21:10:18.030Z --output ../repeated
+iotbench query --config config.yaml --target duckdb --timeout 600s --resources --workers 1 --types single-lastpoint --output ../repeated
