@@ -188,10 +188,11 @@ class Result(BaseModel):
 
 def title_of(results: Sequence[Result]) -> str:
     """Return a title with the kinds and the targets of results."""
-    kinds = dict.fromkeys(result.kind for result in results)
+    kinds = [*dict.fromkeys(result.kind for result in results)]
     targets = [*dict.fromkeys(result.target for result in results)]
     named = ", ".join(targets) if len(targets) <= _NAMED else f"{len(targets)} targets"
-    return f"{' and '.join(kinds)} on {named}"
+    what = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
+    return f"{what} on {named}"
 
 
 def much_other_work(*results: Result, workers: int | None = None) -> OtherWork | None:

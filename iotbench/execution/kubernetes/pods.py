@@ -50,6 +50,8 @@ _STARTING_S = 5.0
 """Interval of checks, and of reports, of pods that have not started."""
 _LAST_REPORTS_S = 10.0
 """Time for workers that lost their collector to give up and print their reports."""
+_BEFORE_WORK = ("start", "init", WATCH, "barrier")
+"""Phases in which the run needs every worker."""
 _AT_ONCE = 1_000
 """Maximum number of changes that are processed before all pods are checked."""
 _LOGS = 4
@@ -197,7 +199,7 @@ class PodRun:
     def _diagnose(self) -> str:
         """Return why the run has failed; empty if it has not."""
         now = self._clock()
-        due = self._phase in ("start", "init", WATCH, "barrier")
+        due = self._phase in _BEFORE_WORK
         indices = ((index_of(pod), pod) for pod in self._pods.values())
         # The run no longer needs the pod of a worker that has reported.
         pods = [pod for i, pod in indices if i is None or not self._stream.has_report_of(i)]
@@ -211,7 +213,7 @@ class PodRun:
         return (
             self._explain_unreachable(now)
             or self._explain_silence(now)
-            or self._explain_lost_start(now)
+            or self._explain_lost_node(now)
         )
 
     def _explain_symptom(self, symptom: Symptom, now: float) -> str:
@@ -285,17 +287,22 @@ class PodRun:
             )
         return ""
 
-    def _explain_lost_start(self, now: float) -> str:
-        """Describe a pod that does not start because its node is lost; empty if there is none."""
+    def _explain_lost_node(self, now: float) -> str:
+        """Describe a pod whose node is lost before the work begins; empty if there is none.
+
+        The collector counts a worker as silent only once it has registered.
+        """
         if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
             return ""
         self._starts_seen_at = now
         for pod in self._pods.values():
-            if phase_of(pod) == "Pending" and not has_run(pod):
+            starts = phase_of(pod) == "Pending" and not has_run(pod)
+            if starts or (self._phase in _BEFORE_WORK and not is_collector(pod)):
                 trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
                 if trouble:
-                    self._node_lost = is_collector(pod)
-                    return f"{name_of(pod)} did not start{_describe_node(pod, trouble)}"
+                    self._node_lost, self._guessed = is_collector(pod), not starts
+                    what = "did not start" if starts else "is lost"
+                    return f"{name_of(pod)} {what}{_describe_node(pod, trouble)}"
         return ""
 
     # --- the end -------------------------------------------------------------------------------

@@ -277,14 +277,16 @@ def test_a_lost_workers_node_is_in_the_result():
 
 
 @pytest.mark.parametrize(
-    ("lost", "cause", "deleted"),
+    ("lost", "runs", "cause", "deleted"),
     [
-        ("node1", "worker 0 did not start: its node node1", ["pods/c"]),
-        ("node2", "collector did not start: its node node2", []),
+        ("node1", False, "worker 0 did not start: its node node1", ["pods/c"]),
+        ("node1", True, "worker 0 is lost: its node node1", ["pods/c"]),
+        ("node2", False, "collector did not start: its node node2", []),
     ],
+    ids=["worker that starts", "worker that has not registered", "collector"],
 )
-def test_a_node_that_is_lost_before_its_pod_starts_ends_the_run(lost, cause, deleted):
-    waits = [starting(collector("Pending")), starting(worker("Pending"))]
+def test_a_node_that_is_lost_before_the_work_ends_the_run(lost, runs, cause, deleted):
+    waits = [starting(collector("Pending")), worker() if runs else starting(worker("Pending"))]
     if lost == "node1":
         waits[0] = collector()
     beats = [x for at in range(1, 9) for x in (at * 4.0, line(at, PhaseEvent(phase="barrier")))]
