@@ -287,8 +287,8 @@ class PodRun:
             )
         return ""
 
+    def _explain_lost_node(self, now: float) -> str:
         """Describe a pod on a node that is lost before the work begins; empty if there is none.
-        """Describe a pod whose node is lost before the work begins; empty if there is none.
 
         The collector counts a worker as silent only once it has registered.
         """
