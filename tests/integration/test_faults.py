@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import psutil
@@ -27,15 +27,21 @@ def own() -> Iterator[Postgres]:
         yield server
 
 
+def _expect_silence(outage: Mapping[str, float], begins_s: float) -> None:
+    """Expect that nothing is acknowledged for 1.5 s; a busy machine undoes the fault late."""
+    assert outage["began_s"] == pytest.approx(begins_s, abs=1.0)
+    lasts_s = outage["undone_s"] - outage["began_s"]
+    assert 1.4 < lasts_s < 4
+    assert 1.2 < outage["silent_s"] < lasts_s + 1
+
+
 def test_a_paused_database_goes_on_and_keeps_every_row(pg: CommandLine) -> None:
     done = pg.run("insert", *STEADY, "--fault=pause-database", "--at=2s", "--for=1500ms")
 
     assert done.code == 0, done.err
     (run,) = pg.results()[-1]["runs"]
     (outage,) = run["outages"]
-    assert outage["began_s"] == pytest.approx(2.0, abs=1.0)
-    assert 1.5 <= outage["undone_s"] - outage["began_s"] < 4
-    assert outage["silent_s"] == pytest.approx(outage["undone_s"] - outage["began_s"], abs=0.7)
+    _expect_silence(outage, begins_s=2.0)
     assert outage["p99_inside_ms"] > 500 > outage["p99_outside_ms"]
     accounts = run["outcome"]["verdict"]["accounts"]
     assert accounts["kept"] == run["metrics"]["rows"]
@@ -192,9 +198,7 @@ def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, worke
     assert "insert (cut-network): " in done.err
     (run,) = pg.results()[-1]["runs"]
     (outage,) = run["outages"]
-    assert outage["began_s"] == pytest.approx(2.0, abs=1.0)
-    assert outage["undone_s"] - outage["began_s"] == pytest.approx(1.5, abs=0.5)
-    assert outage["silent_s"] == pytest.approx(outage["undone_s"] - outage["began_s"], abs=0.5)
+    _expect_silence(outage, begins_s=2.0)
     assert outage["p99_inside_ms"] > 500 > outage["p99_outside_ms"]
     accounts = run["outcome"]["verdict"]["accounts"]
     assert accounts["kept"] == run["metrics"]["rows"]
@@ -310,6 +314,6 @@ def test_a_cut_network_stops_queries_too(pg: CommandLine) -> None:
 
     assert (inserted.code, done.code) == (0, 0), done.err + done.out
     (run,) = pg.results()[-1]["runs"]
-    assert run["outages"][0]["silent_s"] == pytest.approx(1.5, abs=0.5)
+    _expect_silence(run["outages"][0], begins_s=1.0)
     asked = [each for worker in run["outcome"]["workers"] for each in worker["queries"]]
     assert sum(each["wait_s"] for each in asked) > 1.4
