@@ -42,8 +42,8 @@ class Operator:
     version: str
     package: str
     """The folder of its program in the module."""
-    group: str
-    """The API group of its kinds, whose definitions its chart keeps."""
+    group: str = ""
+    """The API group of its kinds, if its chart keeps their definitions."""
     packages: tuple[str, ...] = ("libzstd1",)
     """Debian packages for the image."""
     uses_helm: bool = False
