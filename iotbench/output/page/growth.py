@@ -41,7 +41,7 @@ def draw_growth(group: Sequence[PageResult]) -> Iterator[Picture]:
         _compute_median_ms, is_wanted=lambda query: query.endswith(_EACH) and query not in _ONE
     )
     yield from _draw("Rate over the number of series", "rows/s", some, counts, _find_rate)
-    yield from _draw("Memory of the server", "MiB", some, counts, _find_memory_mib)
+    yield from _draw("Memory of the server", "MiB", some, counts, find_memory_mib)
     yield from _draw("Newest row of one series, median", "ms", some, counts, one_ms)
     yield from _draw("Newest row of each series, median", "ms", some, counts, each_ms)
 
@@ -73,7 +73,7 @@ def list_memories_mib(each: PageResult) -> list[float]:
     return found
 
 
-def _find_memory_mib(each: PageResult) -> float | None:
+def find_memory_mib(each: PageResult) -> float | None:
     """Return the lowest memory: a server may keep what inserts of other repeats took."""
     return min(list_memories_mib(each), default=None)
 

@@ -69,4 +69,4 @@ def _describe(entry: Entry, own: PageResult, driver: PageResult) -> Line:
         row = each.summary.headline
         cpu_us = [ns / 1000 for ns in list_values(each, _CPU, row.place.name)] if row else []
         cells[f"{name}, µs/row of CPU"] = make_cell(cpu_us, each.link, significant)
-    return Line(entry, [own, driver], cells, divide(rates, base))
+    return Line(entry, [own, driver], cells, [divide(rates, base)])

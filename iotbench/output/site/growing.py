@@ -117,7 +117,7 @@ def _describe_series(entry: Entry, grown: _Grown) -> Line:
             cell = make_cell(waits, each.link, significant)
             cells[f"Newest row of one of {count:,}, ms"] = cell
     queries = [asked[count] for count in sorted(asked)]
-    return Line(entry, [*grown.values(), *queries], cells, divide(after, before))
+    return Line(entry, [*grown.values(), *queries], cells, [divide(after, before)])
 
 
 def ask_about_rows(entries: Sequence[Entry]) -> Question | None:
@@ -160,4 +160,4 @@ def _describe_steps(
     }
     (_, before), *_, (_, after) = steps
     cells[_KEPT] = compare(after, before), each.link
-    return Line(entry, [each], cells, divide(after, before))
+    return Line(entry, [each], cells, [divide(after, before)])

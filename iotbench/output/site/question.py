@@ -159,14 +159,14 @@ def list_values(each: PageResult, figure: str, row: str) -> list[float]:
     return found
 
 
-def divide(values: Sequence[float], base: Sequence[float]) -> list[float]:
+def divide(values: Sequence[float], base: Sequence[float]) -> float:
     """Return the median of values as a share of another."""
-    return [median(values) / median(base)]
+    return median(values) / median(base)
 
 
 def compare(values: Sequence[float], base: Sequence[float]) -> str:
     """Return the median of values as a share of another; of several repeats, also its range."""
-    share = f"{divide(values, base)[0]:.0%}"
+    share = f"{divide(values, base):.0%}"
     ends = f"{min(values) / max(base):.0%} to {max(values) / min(base):.0%}"
     return f"{share} ({ends})" if len(values) > 1 else share
 

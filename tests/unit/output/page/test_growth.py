@@ -1,5 +1,6 @@
 """Pictures over the number of series: rate, memory, newest rows; each target is a line."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def test_rate_and_memory_have_a_line_for_each_target_with_three_numbers_of_serie
     assert [row["MiB"] for row in memory.table.rows] == ["1.00", "101", "201"]
     assert all(row["Result"].startswith("a") for row in rate.table.rows)
     assert "series" in rate.svg
+
+
+def test_memory_is_the_lowest_of_the_repeats_since_a_server_keeps_what_inserts_took():
+    results = [inserted("a", 1000, 4000, mib) for mib in (66, 44)]
+    (page,) = order_results([(Path("0.json"), results[0])])
+    repeated = replace(page, results=results)
+
+    assert growth.list_memories_mib(repeated) == [66, 44]
+    assert growth.find_memory_mib(repeated) == 44
 
 
 @pytest.mark.parametrize(
