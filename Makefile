@@ -145,8 +145,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/many_workers.py
 	$(BIN)/python tests/perf/growth.py
 
-published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and its tables again, two hours at a time; ONLY=postgresql refreshes one row; PLAN=questions answers the questions of the site; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
-	$(BIN)/python -m tests.published measure $(if $(PLAN),--plan $(PLAN)) $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
+published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and its tables again, two hours at a time; ONLY=postgresql refreshes one row; PLAN=questions answers the questions of the site; DOCUMENT=iot repeats a document; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
+	$(BIN)/python -m tests.published measure $(if $(PLAN),--plan $(PLAN)) $(if $(DOCUMENT),--document $(DOCUMENT)) $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off --requirement=requirements.txt

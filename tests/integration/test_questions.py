@@ -11,7 +11,7 @@ from tests.servers.restarting import restarter
 
 PLAN = """
 name: questions
-targets: [postgresql]
+targets: [postgresql, lite]
 repeats: 1
 settings:
   - name: series-10
@@ -49,7 +49,8 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
         with restarter(cli.folder, server.start) as command:
             cli.reach_postgres(server, "bench")
             target = {"module": "postgres", "connection_string": "${BENCH_POSTGRES}"}
-            cli.configure(postgresql=target | {"restart_with": command})
+            lite = {"module": "sqlite", "path": "lite.db"}
+            cli.configure(postgresql=target | {"restart_with": command}, lite=lite)
             running = cli.start("run", "plan.yaml", "--trust", f"--output={cli.output}")
             done = cli.finish(running, within_s=200)
     assert done.code == 0, done.err
@@ -69,7 +70,7 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
     assert not any(_REQUESTS.search(text) for text in pages.values())
     _expect_links(pages)
 
-    (bars,) = re.findall(r"<thead>.*?Fastest setting.*?</thead>", index)
+    bars, *_ = re.findall(r"<thead>.*?Fastest setting.*?</thead>", index)
     columns = re.findall(r"<th>([^<]+)</th>", bars)
     assert columns == ["rates", "bytes/row of iot"]  # of no setting that a question has
     cells = _cells_of(pages["cardinality.html"])
@@ -85,6 +86,8 @@ def test_a_plan_has_a_page_for_each_question_that_it_answers(cli: CommandLine) -
     assert float(killed["Without acknowledgement, s"].split()[0]) > 0.4
     assert (killed["Lost"], killed["Stored in part, twice, never sent"]) == ("0", "0, 0, 0")
     assert "; no acknowledged row was lost" in index
+    refused = {"kill-database.html": "killed: --fault: lite is", "drivers.html": "driver: module"}
+    assert all(f"Not measured: lite, {why}" in pages[name] for name, why in refused.items())
     assert "where rows were counted" not in index
 
 

@@ -1,6 +1,7 @@
 """`reproduce`: whole documents, interrupted ones, and what is refused before anything starts."""
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -231,6 +232,29 @@ def test_a_search_for_shards_is_verified_and_goes_on_as_well(folder: CommandLine
     again = folder.finish(start(folder))
     assert again.json["curves"] == done.json["curves"]
     assert again.err.count("measured before") == len(items)
+
+
+def test_a_published_document_has_a_page_whose_figures_lead_to_results(
+    folder: CommandLine,
+) -> None:
+    done = folder.finish(start(folder), within_s=120)
+    assert done.code == 0, done.err
+    (record,) = folder.output.glob("reproduce-iot-demo-*.json")
+
+    done = folder.run("publish", str(record), "-o", "bundle")
+
+    assert done.code == 0, done.err
+    site = folder.folder / "bundle" / "site"
+    assert {path.name for path in site.iterdir()} == {"index.html", "document-iot.html"}
+    index, page = ((site / name).read_text() for name in ("index.html", "document-iot.html"))
+    title = "Which claims of Database performance comparison for IoT use cases are seen here?"
+    assert f'<a href="document-iot.html">{title}</a>' in index
+    assert "Of the claims on 1 database, at size demo: " in index
+    assert "Fastest setting" not in index  # demonstrations are no rates of the database
+    assert f"<h1>{title}</h1>" in page
+    links = {*re.findall(r'<td><a href="#(result-\d+)">', page)}
+    assert len(links) == 3  # bulk, single and the queries
+    assert all(f'id="{link}"' in page for link in links)
 
 
 def test_ctrl_c_keeps_what_is_measured_and_says_how_to_go_on(folder, interrupt, eventually) -> None:

@@ -104,6 +104,6 @@ def _line_on(target: str, place: Place, *, on_disk: bool) -> Iterator[Line]:
     with ExitStack() as stack:
         disk = stack.enter_context(Disk()) if on_disk else None
         folder = disk.folder if disk else None
-        config, environment, server = stack.enter_context(configured(target, place, folder))
+        config, environment, servers = stack.enter_context(configured({target: place}, folder))
         results = stack.enter_context(TemporaryDirectory())
-        yield Line(target, config, Path(results), environment, server, disk)
+        yield Line(target, config, Path(results), environment, next(iter(servers), None), disk)

@@ -1,6 +1,7 @@
 """The published results: measurements of every database server, and their tables.
 
     python -m tests.published measure [--plan questions] [--only TARGET] [--hours 2]
+    python -m tests.published measure --document iot [--hours 2]
     python -m tests.published left [--plan questions]
     python -m tests.published publish
     python -m tests.published table
@@ -21,6 +22,9 @@ cardinality, growth, freshness, faults and drivers show. Its results are publish
 which stay as they are. Only settings as installed are measured, and `restart_with` starts a killed
 server again.
 
+`--document iot` runs `reproduce iot` at demo size instead, on the databases of this document that
+the tests run, with their servers side by side. The site has a page for each document.
+
 With `--address TARGET=URL` or `--addresses FILE`, targets are measured on servers that run
 elsewhere, in new databases that are dropped at the end. The words are the same as for the contract
 suite.
@@ -36,6 +40,18 @@ PLANS = {
     ROWS: ROOT / "results" / "plan.yaml",
     QUESTIONS: ROOT / "results" / "questions.yaml",
 }
+DOCUMENTS = {
+    "iot": ("postgresql", "timescaledb", "influxdb", "cassandra_sync", "elasticsearch"),
+    "devops": (
+        *("influxdb1", "timescaledb", "elasticsearch", "cassandra_sync", "mongodb", "opentsdb"),
+        "graphite",
+    ),
+    "ingress": ("clickhouse", "influxdb1", "timescaledb"),
+    "nosql": ("mysql_myisam", "mysql_innodb", "postgresql", "mongodb", "influxdb", "sqlite"),
+    "cratedb": ("postgresql", "elasticsearch"),
+}
+"""Reference document -> the targets that `reproduce` measures: those of its databases that the
+tests run; for document 5, whose only database they do not run, two for comparison."""
 MEASURED = ROOT / "results" / "measured"
 """A folder for each target; not tracked."""
 BUNDLE = ROOT / "results" / "published"

@@ -6,7 +6,8 @@ from pathlib import Path
 import tests.published
 from iotbench.config.targets.advice import SUFFIX
 from simulator.errors import ConfigError, SetupError, nearest
-from tests.published import PLANS, QUESTIONS, ROWS
+from tests.published import DOCUMENTS, PLANS, QUESTIONS, ROWS
+from tests.published.documents import measure_document
 from tests.published.elsewhere import addressed
 from tests.published.measuring import left, measure, publish
 from tests.published.row import rows
@@ -31,6 +32,7 @@ def main() -> None:
                            help="measure a target of config.yaml on a server that runs"
                            " elsewhere; the same words as of the contract suite")  # fmt: skip
     measuring.add_argument("--addresses", metavar="FILE", type=Path, help="the same from a file")
+    measuring.add_argument("--document", choices=[*DOCUMENTS], help="measure a document instead")
     measuring.add_argument("--hours", type=float, default=_HOURS, help="at most so long")
     leaving = commands.add_parser("left", help="print what is done and what is left")
     for each in (measuring, leaving):
@@ -39,6 +41,8 @@ def main() -> None:
     commands.add_parser("table", help="print the table of all figures")
     arguments = parser.parse_args()
     match arguments.command:
+        case "measure" if arguments.document:
+            measure_document(arguments.document, arguments.hours)
         case "measure":
             try:
                 elsewhere = addressed(arguments.address, arguments.addresses, arguments.only)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,7 +32,14 @@ from tests.published import (
 )
 from tests.published.elsewhere import database_on, hidden, tag_results
 from tests.published.picture import picture
-from tests.published.records import hardware_of, is_search_over, measured, published, remove
+from tests.published.records import (
+    find_reproductions,
+    hardware_of,
+    is_search_over,
+    measured,
+    published,
+    remove,
+)
 from tests.published.row import rows
 from tests.published.table import short_table, table, with_table
 from tests.published.targets import size, targets
@@ -42,8 +49,8 @@ from tests.servers.elsewhere import Elsewhere
 from tests.servers.restarting import restarter
 from tests.settings import Place
 
-_FIRST_PORT = 42_100
-"""First port, always the same, since options of the target identify items."""
+_FIRST_PORT, _PORTS_EACH = 42_100, 20
+"""First port, always the same, since options of the target identify items; ports of a server."""
 _DATABASE = "published"
 
 
@@ -71,7 +78,7 @@ def measure(places: Mapping[str, Place], only: str, hours: float, plan: str = RO
 
 def _measured(target: str, place: Place, left_s: float, plan: str) -> bool:
     """Measure a target; return whether it was neither interrupted nor out of time."""
-    with configured(target, place) as (config, environment, _):
+    with configured({target: place}) as (config, environment, _):
         code = program("run", PLANS[plan], "--trust", f"--targets={target}", f"--config={config}",
                        f"--output={MEASURED / target}", "--timeout=10m",
                        f"--stop-after={left_s:.0f}s", environment=environment)  # fmt: skip
@@ -82,36 +89,48 @@ def _measured(target: str, place: Place, left_s: float, plan: str) -> bool:
 
 @contextlib.contextmanager
 def configured(
-    target: str, place: Place, disk: Path | None = None
-) -> Iterator[tuple[Path, Mapping[str, str], Server | None]]:
-    """Yield a configuration with the target on its own server, its environment, and the server.
+    places: Mapping[str, Place], disk: Path | None = None
+) -> Iterator[tuple[Path, Mapping[str, str], Sequence[Server]]]:
+    """Yield a configuration with each target on its own server, its environment, and the servers.
 
-    No server: the database is embedded, or runs elsewhere. `disk` receives the server's files.
+    An embedded database, and one that runs elsewhere, has none. `disk` receives the servers' files.
     """
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
-    options = config["targets"][target]
     scratch = MEASURED / ".scratch"
     shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+        environment: dict[str, str] = {}
+        servers = []
+        for number, (target, place) in enumerate(places.items()):
+            options = config["targets"][target]
+            folder = scratch / target
+            folder.mkdir(parents=True)
+            port = _FIRST_PORT + number * _PORTS_EACH
+            reached, own, server = _reached(place, options, stack, folder, port, disk)
+            options |= {**reached, "runner": "local"}
+            environment |= own
+            if server:
+                signals = folder.relative_to(ROOT)  # results have the command
+                options["restart_with"] = stack.enter_context(restarter(signals, server.start))
+                servers.append(server)
         path = scratch / "config.yaml"
-        reached, environment, server = _reached(place, options, stack, disk)
-        options |= {**reached, "runner": "local"}
-        if server:
-            own = scratch.relative_to(ROOT)  # results have the command
-            options["restart_with"] = stack.enter_context(restarter(own, server.start))
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
-        yield path, environment, server
+        yield path, environment, servers
 
 
-def _reached(
-    place: Place, options: dict[str, Any], stack: contextlib.ExitStack, disk: Path | None
+def _reached(  # noqa: PLR0917
+    place: Place,
+    options: dict[str, Any],
+    stack: contextlib.ExitStack,
+    folder: Path,
+    port: int,
+    disk: Path | None,
 ) -> tuple[Mapping[str, Any], Mapping[str, str], Server | None]:
     """Start the server, if any; return its options, its environment, and the server."""
     if not place.server:
-        return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}, {}, None
+        return {"path": str((folder / "data").relative_to(ROOT))}, {}, None
     for name in ("username", "password", "token"):
         options.pop(name, None)
         options.pop(f"{name}_from", None)
@@ -121,7 +140,7 @@ def _reached(
         stack.callback(there.drop_database, name)
         return *hidden(there.options(name)), None
     server = place.started(size())
-    server.first_port, server.disk = _FIRST_PORT, disk
+    server.first_port, server.disk = port, disk
     stack.enter_context(server)
     server.create_database(_DATABASE)
     return server.options(_DATABASE), {}, server
@@ -176,7 +195,7 @@ def known_targets(plan: str = ROWS) -> list[str]:
 
 def publish() -> None:
     """Publish the targets that are done, and write the tables and the picture."""
-    known = [path for plan in PLANS for path in _list_records(plan)]
+    known = [path for plan in PLANS for path in _list_records(plan)] + [*find_reproductions()]
     if not known:
         raise SystemExit("nothing is done yet: python -m tests.published measure")
     with TemporaryDirectory(dir=BUNDLE.parent, prefix=".published.") as folder:

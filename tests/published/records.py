@@ -1,6 +1,6 @@
 """The records of measured and of published targets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -8,12 +8,13 @@ from typing import Any
 
 from iotbench.machine.machine import this_machine
 from iotbench.plans.plan import read_plan
+from iotbench.plans.published.record import Reproduction
 from iotbench.plans.record import Curve, PlanRecord
 from iotbench.plans.settings import Search
 from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__
-from tests.published import ARCHIVE, MEASURED, PLANS, ROWS
+from tests.published import ARCHIVE, DOCUMENTS, MEASURED, PLANS, ROWS
 
 
 def published(plan: str = ROWS) -> Mapping[str, tuple[Path, PlanRecord]]:
@@ -44,6 +45,23 @@ def measured(target: str, plan: str = ROWS) -> tuple[Path, PlanRecord] | None:
             return path, record
     known = published(plan).get(target)
     return known if known and is_current(known[1]) and _is_of_this_hardware(*known) else None
+
+
+def find_reproductions() -> Iterator[Path]:
+    """Yield the record of each document: the one measured here if it is done, or the published."""
+    for name in DOCUMENTS:
+        files = f"reproduce-{name}-demo-*.json"
+        found = [*packed.find_files(ARCHIVE, files), *folder_of(name).glob(files)]
+        yield from [each for each in found if _is_whole(each)][-1:]
+
+
+def _is_whole(path: Path) -> bool:
+    return Reproduction.model_validate_json(packed.read(path)).status == "done"
+
+
+def folder_of(document: str) -> Path:
+    """Return the folder of what is measured of a document."""
+    return MEASURED / f"document-{document}"
 
 
 def remove(path: Path) -> None:

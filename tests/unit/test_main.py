@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from iotbench.commands.main import _run, commands
 from iotbench.config.completion.known import asks_for_help, find_known
+from iotbench.entry import choose
 from simulator.errors import ConfigError
 from tests import ROOT
 
@@ -131,6 +132,15 @@ def test_an_option_of_no_command_is_refused_as_ever(monkeypatch, capsys):
 
     assert _run() == 2
     assert "No such option '--nosuch'" in capsys.readouterr().err
+
+
+def test_windows_is_refused_before_anything_of_unix_is_imported(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    with pytest.raises(SystemExit, match="2"):
+        choose()
+
+    assert capsys.readouterr().err.startswith("error: expected Linux, got Windows; use WSL 2")
 
 
 def test_a_stop_is_a_stop_whatever_a_library_makes_of_it(monkeypatch, capsys):

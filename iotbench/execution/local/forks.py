@@ -74,6 +74,12 @@ class Forks:
         self._sweep_id = sweep_id
 
     def __enter__(self) -> Self:
+        """Start the fork server; SetupError on other systems than Linux."""
+        if sys.platform != "linux":
+            raise SetupError(
+                f"expected Linux for local workers, got {sys.platform}; use --runner kubernetes, or"
+                " run the command line in a container: docs/README.md#systems"
+            )
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_ANSWER_S)
         with ExitStack() as stack, other:

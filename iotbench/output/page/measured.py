@@ -54,6 +54,8 @@ class Sources:
     reproductions: Sequence[tuple[Path, Reproduction]]
     repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
     """File of a result -> the item that the result belongs to."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """`target, setting` of a plan -> why the target was not measured with this setting."""
 
 
 def find_sources(folder: Path, names: Sequence[str]) -> Sources:

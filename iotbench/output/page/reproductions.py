@@ -1,10 +1,11 @@
 """Shows a reproduction on a page: our figures next to figures of the document, and claims."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from iotbench.figures.numbers import significant
 from iotbench.output.page.content import PageTable, Section
+from iotbench.output.page.measured import PageResult
 from iotbench.plans.items import worst
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.published.record import ClaimRecord, FigureLine, Reproduction
@@ -20,11 +21,12 @@ from iotbench.plans.published.tables import (
 from iotbench.plans.record import ItemRecord
 
 
-def section_of(index: int, record: Reproduction) -> Section:
-    """Return the section of a reproduction."""
+def section_of(index: int, record: Reproduction, found: Sequence[PageResult] = ()) -> Section:
+    """Return the section of a reproduction; figures lead to their results, if `found` has them."""
+    links = {(of.target, of.setting): each.link for each in found if (of := each.repeated)}
     claims = sort_claims(record.claims).items()
     claimed = [PageTable([*_list_claims(those)], title) for title, those in claims]
-    tables = [_list_figures(record), _list_clusters(record), *claimed, _list_items(record)]
+    tables = [_list_figures(record, links), _list_clusters(record), *claimed, _list_items(record)]
     return Section(
         id=f"reproduction-{index}",
         title=f"Document {record.number}, {record.title}: {record.document}, size {record.size}",
@@ -33,8 +35,12 @@ def section_of(index: int, record: Reproduction) -> Section:
     )
 
 
-def _list_figures(record: Reproduction) -> PageTable:
-    return PageTable([_describe(line) for line in record.lines], "Figures")
+def _list_figures(record: Reproduction, links: Mapping[tuple[str, str], str]) -> PageTable:
+    return PageTable(
+        [_describe(line) for line in record.lines],
+        "Figures",
+        [{"Ours": links.get((line.target, line.setting), "")} for line in record.lines],
+    )
 
 
 def _describe(line: FigureLine) -> dict[str, str]:

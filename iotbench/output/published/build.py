@@ -13,6 +13,7 @@ from iotbench.output.published.folder import RESULTS
 from iotbench.output.published.gather import BundledResults
 from iotbench.output.site.build import list_pages
 from iotbench.plans.published.record import Reproduction
+from iotbench.plans.record import PlanRecord
 from iotbench.results.command import GivenCommand
 from iotbench.results.packed import pack, read
 from iotbench.results.result import Result
@@ -56,12 +57,14 @@ def _list_pages(found: BundledResults) -> Mapping[str, str]:
     ]
     sweeps = [(place_of(path), result) for path, result in found.sweeps]
     repeated: dict[Path, RepeatedItem] = {}
+    refused: dict[str, str] = {}
     for path, _, record in found.records:
         repeated |= find_repeated(place_of(path), record)
+        refused |= record.refused if isinstance(record, PlanRecord) else {}
     files = {readme.FILE: "the verdicts, and how to check and repeat everything"}
     files |= readme.list_files(found)
     files = {f"../{name}": content for name, content in files.items() if _SITE not in name}
-    pages = list_pages(Sources(sweeps, reproductions, repeated), files)
+    pages = list_pages(Sources(sweeps, reproductions, repeated, refused), files)
     return {f"{_SITE}/{name}": page for name, page in pages.items()}
 
 

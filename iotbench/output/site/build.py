@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from iotbench.config.targets.advice import SUFFIX
 from iotbench.output.page.build import (
@@ -17,11 +18,12 @@ from iotbench.output.page.build import (
 from iotbench.output.page.content import Page, PageTable
 from iotbench.output.page.measured import PageResult, Sources, order_results
 from iotbench.output.page.overview import warnings_of
-from iotbench.output.site import drivers, faulty, fresh, growing
+from iotbench.output.site import documents, drivers, faulty, fresh, growing
 from iotbench.output.site.content import IndexPage
 from iotbench.output.site.entries import PROMISES, Entry
 from iotbench.output.site.index import columns_of, head_of, list_heats, list_promises
 from iotbench.output.site.question import Question
+from iotbench.plans.published.record import Reproduction
 from iotbench.results.result import title_of
 from simulator import __version__
 from simulator.modules import MODULES, database_class
@@ -36,8 +38,9 @@ _LONGEST_NAME = 60
 
 def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     """Return name -> HTML of the pages; `files`: link -> content of each other file."""
-    results = order_results(given.results, given.repeated)
-    records = [record for _, record in given.reproductions]
+    every = order_results(given.results, given.repeated)
+    repeating = {path for path, _ in given.reproductions}
+    results = [each for each in every if not each.repeated or each.repeated.record not in repeating]
     databases = _name_pages(
         (_find_database(each) for each in results), {INDEX, *(each.file for each in _TOPICS)}
     )
@@ -46,17 +49,19 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     questions = _list_questions(entries)
     others = _leave_out(found, questions)
     groups = _group_by_section(others)
-    documents = [f"Reproduction {i} of {record.document}" for i, record in enumerate(records, 1)]
     taken = {INDEX, *databases.values(), *(each.file for each in questions)}
-    pictured = _name_pages([*groups, *documents], taken)
-    pages = {INDEX: _render_index(found, others, questions, pictured, files)}
-    pages |= {each.file: _render_question(each) for each in questions}
+    pictured = _name_pages(groups, taken)
+    studied = _list_documents(every, given.reproductions, {*taken, *pictured.values()})
+    answered = [*questions, *studied]
+    pages = {INDEX: _render_index(found or every, others, answered, pictured, files)}
+    pages |= {each.file: _render_question(each, given.refused) for each in questions}
     for page in databases.values():
         pages[page] = _render_database([each for each in entries if each.page == page])
     for title, group in groups.items():
         pages[pictured[title]] = _render_part(compose(group, (), with_details=False))
-    for title, record in zip(documents, records, strict=True):
-        pages[pictured[title]] = _render_part(compose((), [record]))
+    for each, (_, record) in zip(studied, given.reproductions, strict=True):
+        whole = compose(each.results, [record], with_ranking=False)
+        pages[each.file] = _render_part(replace(whole, title=each.title))
     return pages
 
 
@@ -72,6 +77,20 @@ def _list_questions(entries: Sequence[Entry]) -> list[Question]:
     found = [growing.ask_about_series(entries), growing.ask_about_rows(entries)]
     found += [fresh.ask(entries), *faulty.ask(entries), drivers.ask(entries)]
     return [each for each in found if each]
+
+
+def _list_documents(
+    found: Sequence[PageResult],
+    repeated: Iterable[tuple[Path, Reproduction]],
+    taken: Collection[str],
+) -> list[Question]:
+    """Return a question about each reference document that was repeated."""
+    asked: list[Question] = []
+    for path, record in repeated:
+        files = {*taken, *(each.file for each in asked)}
+        file = _name_page(f"document {record.document}", files)
+        asked.append(documents.ask(path, record, file, found))
+    return asked
 
 
 def _leave_out(found: Sequence[PageResult], questions: Sequence[Question]) -> list[PageResult]:
@@ -108,7 +127,15 @@ def _render_database(entries: Sequence[Entry]) -> str:
     return _render_part(replace(whole, title=own[0].product, facts=[*_list_facts(own)]))
 
 
-def _render_question(question: Question) -> str:
+def _render_question(question: Question, refused: Mapping[str, str]) -> str:
+    """Return the page of a question; `refused`: `target, setting` -> why it was not measured."""
+    settings = {each.repeated.setting for each in question.results if each.repeated}
+    left_out = [
+        f"Not measured: {name}: {why}."
+        for name, why in refused.items()
+        if name.partition(", ")[2] in settings
+    ]
+    section = replace(question.section, notes=[*question.section.notes, *left_out])
     return _render_part(
         Page(
             title=question.title,
@@ -118,7 +145,7 @@ def _render_question(question: Question) -> str:
             cards=[],
             overview=PageTable([]),
             ranking=None,
-            sections=[question.section],
+            sections=[section],
             details=[],
             program=__version__,
             is_folded=False,
@@ -131,14 +158,18 @@ def _render_part(page: Page) -> str:
 
 
 def _name_pages(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
-    """Return name -> file of its page; similar names get a number."""
+    """Return name -> file of its page."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        stem = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST_NAME].strip("-") or "page"
-        taken = {*known, *found.values()}
-        tries = (f"{stem}{f'-{number}' * (number > 1)}.html" for number in range(1, len(taken) + 2))
-        found[name] = next(each for each in tries if each not in taken)
+        found[name] = _name_page(name, {*known, *found.values()})
     return found
+
+
+def _name_page(name: str, taken: Collection[str]) -> str:
+    """Return the file of a page; similar names get a number."""
+    stem = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST_NAME].strip("-") or "page"
+    tries = (f"{stem}{f'-{number}' * (number > 1)}.html" for number in range(1, len(taken) + 2))
+    return next(each for each in tries if each not in taken)
 
 
 def _render_index(

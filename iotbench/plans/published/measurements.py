@@ -46,8 +46,10 @@ class Systems:
     def absence(self, system: str) -> str:
         """Return why no target of a system can be measured."""
         tried = [f"{target.name}: {target.not_had}" for target in self.candidates_of(system)]
-        modules = " or ".join(self.systems[system].modules)
-        return "; ".join(tried) or f"no target with module {modules} is among the targets"
+        wanted = self.systems[system]
+        words = [f"module {' or '.join(wanted.modules)}"]
+        words += [f"{name}: {value}" for name, value in wanted.options.items()]
+        return "; ".join(tried) or f"no target with {' and '.join(words)} is among the targets"
 
 
 @dataclass(frozen=True)

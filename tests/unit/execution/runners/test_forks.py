@@ -151,3 +151,10 @@ def test_a_limit_of_processes_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
             with pytest.raises(SetupError, match=message):
                 start(forks)
         assert len(pipes_of(server().pid)) == 3
+
+
+def test_another_system_is_refused_with_what_to_do_instead(monkeypatch):
+    monkeypatch.setattr("sys.platform", "darwin")
+
+    with pytest.raises(SetupError, match="expected Linux for local workers, got darwin; use --run"):
+        Forks().__enter__()

@@ -30,7 +30,7 @@ DOCUMENT = Document.model_validate(
         "systems": {
             "Lite": {"modules": ["sqlite"], "options": {"synchronous": "full"}},
             "Quick": {"modules": ["duckdb"]},
-            "Gone": {"modules": ["splunk"]},
+            "Gone": {"modules": ["splunk"], "options": {"source": "a"}},
         },
         "figures": [
             {"title": "batches", "setting": "bulk", "measure": "rows_per_s",
@@ -91,11 +91,23 @@ def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
     assert found == [
         ("batches", "Lite", "lite", 1000, ""),
         ("batches", "Quick", "", 5000, "quick: not installed"),
-        ("batches", "Gone", "", 70, "no target with module splunk is among the targets"),
+        (
+            "batches",
+            "Gone",
+            "",
+            70,
+            "no target with module splunk and source: a is among the targets",
+        ),
         ("batches", "", "plain", None, ""),
         ("values", "Lite", "lite", 400_000, "no option use_values_lists"),
         ("size", "Lite", "lite", None, ""),
-        ("size", "Gone", "", None, "no target with module splunk is among the targets"),
+        (
+            "size",
+            "Gone",
+            "",
+            None,
+            "no target with module splunk and source: a is among the targets",
+        ),
         ("size", "", "plain", None, ""),
     ]
     assert lines[0].values == pytest.approx((1000 / 1.1, 1000 / 1.2))
@@ -131,7 +143,7 @@ def test_a_claim_is_examined_wherever_its_sides_were_measured():
 def test_what_could_not_be_measured_is_named_with_the_reason():
     assert experiment().not_had() == {
         "Quick": "quick: not installed",
-        "Gone": "no target with module splunk is among the targets",
+        "Gone": "no target with module splunk and source: a is among the targets",
         "other": "does not answer",
     }
 
