@@ -250,7 +250,7 @@ def test_a_published_document_has_a_page_whose_figures_lead_to_results(
     title = "Which claims of Database performance comparison for IoT use cases are seen here?"
     assert f'<a href="document-iot.html">{title}</a>' in index
     assert "Of the claims on 1 database, at size demo: " in index
-    assert "Fastest setting" not in index  # demonstrations are no rates of the database
+    assert "Fastest setting" not in index  # a demonstration is not a rate of the database
     assert f"<h1>{title}</h1>" in page
     links = {*re.findall(r'<td><a href="#(result-\d+)">', page)}
     assert len(links) == 3  # bulk, single and the queries
