@@ -3,18 +3,23 @@
 A block "```sh" runs as it is, in a copy of the checkout, after the earlier blocks of its page.
 "```sh SERVER" needs that database server and runs where it is installed. "```sh cluster" and
 "```sh developer" need more than a test should start. What `make test` does not run is checked for
-form there: options parse, files and make targets exist.
+form there: options parse, files and make targets exist. The notebook is a page whose cells of code
+are blocks of Python.
 """
 
+import ast
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -28,6 +33,8 @@ from tests.servers import SERVERS
 
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
+NOTEBOOK = "docs/notebook.ipynb"
+PAGES.append(NOTEBOOK)
 TUTORIAL = "docs/tutorial.md"
 CHECKED = ("cluster", "developer")
 TOOLS = ("docker", "helm", "kind", "kubectl", "minikube", "openssl", "podman", "sudo")
@@ -64,9 +71,19 @@ class Block:
         return [" ".join(part.split()) for part in parts if part]
 
 
+def read(page: str) -> str:
+    """The Markdown of a page; the code of a notebook is in fenced blocks."""
+    text = (ROOT / page).read_text()
+    if page != NOTEBOOK:
+        return text
+    around = {"markdown": "{}\n", "code": "```python\n{}\n```\n"}
+    cells = json.loads(text)["cells"]
+    return "\n".join(around[c["cell_type"]].format("".join(c["source"])) for c in cells)
+
+
 def fences(page: str) -> Iterator[tuple[str, str]]:
     """The language and the text of every fenced block."""
-    for indent, language, text in _FENCE.findall((ROOT / page).read_text()):
+    for indent, language, text in _FENCE.findall(read(page)):
         yield language.strip(), re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)
 
 
@@ -155,6 +172,48 @@ def test_the_pictures_of_the_tutorial_are_files_that_it_shows():
         assert "prefers-color-scheme: dark" in path.read_text()
 
 
+def test_the_notebook_answers_its_question_in_an_empty_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(sys, "displayhook", print)
+    names: dict[str, Any] = {}
+    shown = []
+    for language, text in fences(NOTEBOOK):
+        assert language == "python"
+        # As Jupyter does, print the value of an expression.
+        cell = ast.Interactive(ast.parse(text).body)
+        exec(compile(cell, NOTEBOOK, "single"), names)
+        shown.append(capsys.readouterr().out)
+
+    measured, frame, compared, _ = shown
+    assert measured.count("verified, hash") == 4
+    assert [*names["rows"]["batch"]] == [10, 10, 1000, 1000]
+    assert "rows_per_s" in frame
+    assert [*(names["large"] / names["small"]).index] == [1, 2]
+    assert "p99_ms" in compared
+    assert (tmp_path / "rates.svg").read_text().startswith("<svg")
+
+
+def test_the_notebook_has_the_form_in_which_jupyter_saves_it_and_no_outputs():
+    text = (ROOT / NOTEBOOK).read_text()
+    notebook = json.loads(text)
+    cells = notebook["cells"]
+
+    form = json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False)
+    assert text == f"{form}\n"
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    ids = [cell["id"] for cell in cells]
+    assert len({*ids}) == len(ids) <= 8
+    assert [each for each in ids if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", each)] == []
+    for cell in cells:
+        code = {"execution_count": None, "outputs": []} if cell["cell_type"] == "code" else {}
+        own = {name: cell[name] for name in ("cell_type", "id", "source")}
+        assert cell == {"metadata": {}, **own, **code}
+        assert cell["source"] == "".join(cell["source"]).splitlines(keepends=True)
+
+
 @pytest.mark.parametrize(
     ("server_name", "block"),
     [
@@ -230,8 +289,7 @@ def assert_parses(words: list[str]) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_stands_in_a_block_that_is_tested(page):
-    text = (ROOT / page).read_text()
-    outside = _FENCE.sub("", text)
+    outside = _FENCE.sub("", read(page))
 
     assert (
         re.findall(r"^ {4,}(?:python run\.py|make|kubectl|helm) .*$", outside, re.MULTILINE) == []
@@ -244,7 +302,7 @@ def test_every_command_stands_in_a_block_that_is_tested(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_in_a_sentence_exists(page):
-    outside = _FENCE.sub("", (ROOT / page).read_text())
+    outside = _FENCE.sub("", read(page))
     makefile = (ROOT / "Makefile").read_text()
 
     for text in re.findall(r"`([^`\n]+)`", outside):
@@ -257,7 +315,7 @@ def test_every_command_in_a_sentence_exists(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_somewhere(page):
-    for link in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text()):
+    for link in re.findall(r"\]\(([^)]+)\)", read(page)):
         if re.match(r"[a-z]+:", link):
             continue
         file, _, anchor = link.partition("#")
@@ -275,7 +333,7 @@ def anchors(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_in_a_sentence_exists(page):
     folders = "iotbench|dbinstall|deployment|docs|simulator|tests"
-    paths = re.findall(rf"`((?:{folders})/[\w./-]*)`", _FENCE.sub("", (ROOT / page).read_text()))
+    paths = re.findall(rf"`((?:{folders})/[\w./-]*)`", _FENCE.sub("", read(page)))
 
     missing = [path for path in paths if "NAME" not in path and not (ROOT / path).exists()]
     assert missing == []

@@ -24,6 +24,7 @@ def test_the_site_has_every_page_and_makes_no_request_elsewhere(tmp_path: Path) 
     files = [path for path in tmp_path.rglob("*") if path.suffix in {".html", ".css"}]
     assert [found for path in files for found in _FETCHED.findall(path.read_text())] == []
 
+    assert [*tmp_path.rglob("notebook.ipynb")]
     assert 'href="databases/README.html"' in (tmp_path / "index.html").read_text()
     page = (tmp_path / "databases/postgres.html").read_text()
     assert f'href="{SOURCE}/dbinstall/postgresql/README.md"' in page

@@ -66,7 +66,7 @@ EXCEPTIONS = {
 }
 """File -> a regular expression of the lines that may use a retired word; empty: all of them."""
 
-_TEXT = re.compile(r"\.(py|md|ya?ml|json|toml|tpl|txt|sh|conf|go|sql)$|/[A-Z]\w+$|^[A-Z]\w+$")
+_TEXT = re.compile(r"\.(py|ipynb|md|ya?ml|json|toml|tpl|txt|sh|conf|go|sql)$|/[A-Z]\w+$|^[A-Z]\w+$")
 _SKIPPED = re.compile(
     r"recordings/|tests/files/results/|\.sum$|simulator/modules/evidence/.*\.json$|^results/published/"
 )

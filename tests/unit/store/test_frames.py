@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 import subprocess
 import sys
 
@@ -82,18 +81,6 @@ def test_a_missing_library_is_one_line_with_the_command(folder, monkeypatch):
 
     with pytest.raises(ConfigError, match=r"polars cannot be imported: run \S+ -m pip install pol"):
         iotbench.load(folder=folder).frame("polars")
-
-
-def test_the_python_of_the_page_runs(folder, monkeypatch):
-    (folder / "results").mkdir()
-    for path in folder.glob("*.json"):
-        path.rename(folder / "results" / path.name)
-    monkeypatch.chdir(folder)
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/results.md").read_text(), re.DOTALL)
-
-    exec(block, {})
-
-    assert (folder / "rates.svg").read_text().startswith("<svg")
 
 
 def test_importing_the_package_imports_nothing_else():
