@@ -64,7 +64,7 @@ def compose(
         overview=overview_of(found),
         ranking=ranking_of(found) if with_ranking else None,
         sections=[
-            *(reproductions.section_of(index, each, found) for index, each in enumerate(records)),
+            *(reproductions.section_of(index, record) for index, record in enumerate(records)),
             *_list_sections(found),
             *(courses.courses_of(found) if with_details else ()),
         ],

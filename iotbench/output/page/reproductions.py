@@ -22,11 +22,12 @@ from iotbench.plans.record import ItemRecord
 
 
 def section_of(index: int, record: Reproduction, found: Sequence[PageResult] = ()) -> Section:
-    """Return the section of a reproduction; figures lead to their results, if `found` has them."""
+    """Return the section of a reproduction; its figures lead to `found`, or it lists its files."""
     links = {(of.target, of.setting): each.link for each in found if (of := each.repeated)}
     claims = sort_claims(record.claims).items()
     claimed = [PageTable([*_list_claims(those)], title) for title, those in claims]
-    tables = [_list_figures(record, links), _list_clusters(record), *claimed, _list_items(record)]
+    tables = [*claimed, _list_figures(record, links), _list_clusters(record)]
+    tables += [] if found else [_list_items(record)]
     return Section(
         id=f"reproduction-{index}",
         title=f"Document {record.number}, {record.title}: {record.document}, size {record.size}",

@@ -16,6 +16,7 @@ from iotbench.output.page.build import (
     render,
 )
 from iotbench.output.page.content import Page, PageTable
+from iotbench.output.page.details import detail_of
 from iotbench.output.page.measured import PageResult, Sources, order_results
 from iotbench.output.page.overview import warnings_of
 from iotbench.output.site import documents, drivers, faulty, fresh, growing
@@ -54,14 +55,11 @@ def list_pages(given: Sources, files: Mapping[str, str]) -> dict[str, str]:
     studied = _list_documents(every, given.reproductions, {*taken, *pictured.values()})
     answered = [*questions, *studied]
     pages = {INDEX: _render_index(found or every, others, answered, pictured, files)}
-    pages |= {each.file: _render_question(each, given.refused) for each in questions}
+    pages |= {each.file: _render_question(each, given.refused) for each in answered}
     for page in databases.values():
         pages[page] = _render_database([each for each in entries if each.page == page])
     for title, group in groups.items():
         pages[pictured[title]] = _render_part(compose(group, (), with_details=False))
-    for each, (_, record) in zip(studied, given.reproductions, strict=True):
-        whole = compose(each.results, [record], with_ranking=False)
-        pages[each.file] = _render_part(replace(whole, title=each.title))
     return pages
 
 
@@ -128,14 +126,19 @@ def _render_database(entries: Sequence[Entry]) -> str:
 
 
 def _render_question(question: Question, refused: Mapping[str, str]) -> str:
-    """Return the page of a question; `refused`: `target, setting` -> why it was not measured."""
-    settings = {each.repeated.setting for each in question.results if each.repeated}
+    """Return the page of a question, with details of results that no other page has.
+
+    `refused`: `target, setting` of a plan -> why it was not measured.
+    """
+    elsewhere = [each for each in question.results if each.page]
+    settings = {each.repeated.setting for each in elsewhere if each.repeated}
     left_out = [
         f"Not measured: {name}: {why}."
         for name, why in refused.items()
         if name.partition(", ")[2] in settings
     ]
     section = replace(question.section, notes=[*question.section.notes, *left_out])
+    details = [detail_of(each) for each in question.results if not each.page]
     return _render_part(
         Page(
             title=question.title,
@@ -146,9 +149,9 @@ def _render_question(question: Question, refused: Mapping[str, str]) -> str:
             overview=PageTable([]),
             ranking=None,
             sections=[section],
-            details=[],
+            details=details,
             program=__version__,
-            is_folded=False,
+            is_folded=bool(details),
         )
     )
 
