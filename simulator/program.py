@@ -27,7 +27,7 @@ from simulator.host import (
 )
 from simulator.modules import open_database
 from simulator.modules.contract import Database
-from simulator.protocol.messages import hold_s
+from simulator.protocol.messages import TERMINATED, hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
@@ -130,8 +130,7 @@ def _run_worker(process: _Process, arguments: argparse.Namespace) -> int:
         if process.parent:
             process.parent.listen(worker.stop, lambda: os._exit(1))
         # PID 1 of a container ignores SIGTERM unless it has a handler.
-        cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
-        on_sigterm(partial(worker.stop, cause))
+        on_sigterm(partial(worker.stop, TERMINATED))
         return 0 if worker.run() else 1
 
 

@@ -34,6 +34,8 @@ TIMEOUT_GRACE_S = 5.0
 """Time by which the collector may exceed --timeout before other processes end the run."""
 NO_COLLECTOR = "the collector cannot be reached"
 """Start of the last message of a worker that has lost the collector."""
+TERMINATED = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
+"""Error of a worker that was stopped from outside."""
 HOLD_S = 2.0
 """Time for which the collector holds a waiting request; the worker then repeats the request."""
 WARMUP = "warmup"

@@ -17,6 +17,8 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 
 _KILLED = 128 + 9
 _SHORT_S = 3.0
+_DELETED_S = 5.0
+"""Time for a queue to report why it deleted a pod, which the pod itself does not show."""
 _PATIENCE_S = 10.0
 """Time for which a temporary condition is tolerated, such as while a node or a quota is added."""
 
@@ -136,6 +138,14 @@ def has_run(pod: Object) -> bool:
     return any("waiting" not in c.get("state", {}) for c in _get_main(pod))
 
 
+def image_of(pod: Object) -> str:
+    """Return the requested name of a pod's image, and the image ID on its node."""
+    containers = pod["spec"]["containers"]
+    name = next(str(each["image"]) for each in containers if each["name"] == _component(pod))
+    found = next((str(each.get("imageID", "")) for each in _get_main(pod)), "")
+    return f"{name} ({found})" if found and found != name else name
+
+
 def waiting_for(pods: Sequence[Object], events: Iterable[Object], workers: int) -> str:
     """Describe in one line why pods wait; empty if every pod runs or has run."""
     parts = []
@@ -223,8 +233,9 @@ def _diagnose_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # n
         ended += [state["terminated"] for state in states if "terminated" in state][:1]
     node = pod["spec"].get("nodeName", "no node")
     if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
-        cause = f"{name} was deleted while it ran ({full} on {node}){_explain_disruption(pod)}"
-        yield Symptom(f"{key} deleted", cause, 1.0, deleted=True)
+        why = _explain_disruption(pod)
+        cause = f"{name} was deleted while it ran ({full} on {node}){why}"
+        yield Symptom(f"{key} deleted", cause, 1.0 if why else _DELETED_S, deleted=True)
         return
     if not ended and (failed := [*_diagnose_helpers(pod, key)]):
         yield from failed

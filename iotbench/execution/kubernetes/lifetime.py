@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 
 from iotbench.execution.kubernetes.api import Cluster
-from iotbench.execution.kubernetes.wire import NotFound
 from simulator.errors import BenchError
 
 UNATTENDED_S = 1800
@@ -52,10 +51,13 @@ def _extend(cluster: Cluster, job: str) -> None:
 
 
 def explain_unattended_end(cluster: Cluster, job: str) -> str:
-    """Return an explanation if Kubernetes ended a Job at its deadline; empty if it did not."""
+    """Return an explanation if Kubernetes ended a Job at its deadline.
+
+    Return an empty text if it did not, or if the Job cannot be read.
+    """
     try:
         conditions = cluster.object("jobs", job)["status"].get("conditions", ())
-    except NotFound:
+    except BenchError:
         return ""
     passed = [each for each in conditions if each.get("reason") == "DeadlineExceeded"]
     if not any(each["status"] == "True" for each in passed):

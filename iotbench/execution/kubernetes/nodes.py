@@ -25,7 +25,7 @@ _FORGET_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A lease as it was when the node was first suspected."""
+    """A lease as it was when its last renewal was first seen."""
 
     renewed: datetime
     at_s: float
@@ -72,13 +72,15 @@ class SilentNodes:
         if lease is None or not lease["spec"].get("renewTime"):
             return ""
         renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
-        first = self._first.setdefault(name, _Seen(renewed, now_s))
-        return self._judge(lease, renewed, first, now_s)
+        first = self._first.get(name)
+        if first is None or first.renewed != renewed:
+            first = self._first[name] = _Seen(renewed, now_s)
+        return self._judge(lease, first, now_s)
 
-    def _judge(self, lease: Object, renewed: datetime, first: _Seen, now_s: float) -> str | None:
+    def _judge(self, lease: Object, first: _Seen, now_s: float) -> str | None:
         interval_s = (lease["spec"].get("leaseDurationSeconds") or _DURATION_S) / _RENEWALS
-        age = self._cluster.now - renewed
-        if renewed != first.renewed or age < timedelta(seconds=interval_s):
+        age = self._cluster.now - first.renewed
+        if age < timedelta(seconds=interval_s):
             return ""
         # Two missed renewals may also mean that the whole cluster was suspended, so the node must
         # miss one more while we watch.
@@ -87,3 +89,13 @@ class SilentNodes:
         ):
             return None
         return f"has been silent for {age.total_seconds():.0f} s"
+
+
+def describe_place(pod: Object) -> str:
+    """Return the name and node of a pod, as an addition to a cause."""
+    return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
+
+
+def describe_node(pod: Object, trouble: str | None) -> str:
+    """Return the problem of a pod's node, as an addition to a cause; empty without a problem."""
+    return f": its node {pod['spec']['nodeName']} {trouble}" if trouble else ""

@@ -1,13 +1,13 @@
 """Follows the pods of one run: the collector's events, and failures that the cluster shows."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from iotbench.execution.kubernetes.api import COLLECTOR, WORKER, Cluster, Object
+from iotbench.execution.kubernetes.api import WORKER, Cluster, Object
 from iotbench.execution.kubernetes.diagnosis import (
     Symptom,
     has_run,
+    image_of,
     index_of,
     is_collector,
     is_noted,
@@ -17,7 +17,7 @@ from iotbench.execution.kubernetes.diagnosis import (
     waiting_for,
 )
 from iotbench.execution.kubernetes.lifetime import explain_unattended_end
-from iotbench.execution.kubernetes.nodes import SilentNodes
+from iotbench.execution.kubernetes.nodes import SilentNodes, describe_node, describe_place
 from iotbench.execution.kubernetes.release import is_run_of
 from iotbench.execution.kubernetes.watcher import (
     Happened,
@@ -35,7 +35,13 @@ from iotbench.execution.stream import EventStream, reports_in, words_of
 from iotbench.machine.interrupts import STOPPED, Interrupts
 from simulator.errors import BenchError
 from simulator.protocol.events import Event, Outcome, PhaseEvent
-from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WATCH, WorkerReport
+from simulator.protocol.messages import (
+    NO_COLLECTOR,
+    TERMINATED,
+    TIMEOUT_GRACE_S,
+    WATCH,
+    WorkerReport,
+)
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
@@ -48,12 +54,15 @@ _NODE_S = 15.0
 """Time to wait for a node to renew its lease or to miss two renewals."""
 _STARTING_S = 5.0
 """Interval of checks, and of reports, of pods that have not started."""
+_REASON_S = 8.0
+"""Time for the cluster to show why it stopped a pod; a queue reports it after the pod's end."""
 _LAST_REPORTS_S = 10.0
 """Time for workers that lost their collector to give up and print their reports."""
 _BEFORE_WORK = ("start", "init", WATCH, "barrier")
 """Phases in which the run needs every worker."""
 _AT_ONCE = 1_000
 """Maximum number of changes that are processed before all pods are checked."""
+_SILENT = "no sign of life from the collector for {:.0f} s"
 _LOGS = 4
 """Maximum number of failed pods with log lines in the result."""
 
@@ -191,6 +200,13 @@ class PodRun:
                     self._heard_at = self._clock()  # the collector could not be heard
         return None
 
+    def _watch_for(self, limit_s: float, interrupts: Interrupts) -> Iterator[float]:
+        """Yield the time after each change of the cluster, up to `limit_s` or an interruption."""
+        until = self._clock() + limit_s
+        while (now := self._clock()) < until and not interrupts.requested:
+            yield now
+            self._next()
+
     def _is_ours(self, pod: Object) -> bool:
         return is_run_of(pod["metadata"].get("labels", {}), self._spec.run_id)
 
@@ -199,6 +215,16 @@ class PodRun:
     def _diagnose(self) -> str:
         """Return why the run has failed; empty if it has not."""
         now = self._clock()
+        if symptom := next(self._find_symptoms(now), None):
+            return self._explain_symptom(symptom, now)
+        return (
+            self._explain_unreachable(now)
+            or self._explain_silence(now)
+            or self._explain_lost_node(now)
+        )
+
+    def _find_symptoms(self, now: float) -> Iterator[Symptom]:
+        """Yield the symptoms that have persisted for too long, the gravest first."""
         due = self._phase in _BEFORE_WORK
         indices = ((index_of(pod), pod) for pod in self._pods.values())
         # The run no longer needs the pod of a worker that has reported.
@@ -209,16 +235,11 @@ class PodRun:
         for symptom in found:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
-                return self._explain_symptom(symptom, now)
-        return (
-            self._explain_unreachable(now)
-            or self._explain_silence(now)
-            or self._explain_lost_node(now)
-        )
+                yield symptom
 
     def _explain_symptom(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
-            return self._end_unattended() or symptom.cause
+            return explain_unattended_end(self._cluster, self._jobs[0]) or symptom.cause
         if not symptom.pod:
             return symptom.cause
         if symptom.key not in self._last_lines:
@@ -239,13 +260,8 @@ class PodRun:
             return ""
         self._guessed, self._node_lost = True, bool(trouble)
         if trouble:
-            return _describe_silence(now - self._heard_at, collector, trouble)
-        return cause + _describe_place(collector)
-
-    def _end_unattended(self) -> str:
-        with suppress(BenchError):
-            return explain_unattended_end(self._cluster, self._jobs[0])
-        return ""
+            return _SILENT.format(now - self._heard_at) + describe_node(collector, trouble)
+        return cause + describe_place(collector)
 
     def _explain_unreachable(self, now: float) -> str:
         """Describe a source that has not been readable for too long; empty if none."""
@@ -278,7 +294,7 @@ class PodRun:
             # While its node lives, its log may only be late on its way through the API server.
             if trouble or silent_s > 2 * self._spec.silence_s:
                 self._guessed, self._node_lost = True, bool(trouble)
-                return _describe_silence(silent_s, collector, trouble)
+                return _SILENT.format(silent_s) + describe_node(collector, trouble)
         limit_s = self._spec.timeout_s
         if limit_s and now - (self._collector_began or now) > limit_s + TIMEOUT_GRACE_S:
             return (
@@ -302,7 +318,7 @@ class PodRun:
                 if trouble:
                     self._node_lost, self._guessed = is_collector(pod), not starts
                     what = "did not start" if starts else "is lost"
-                    return f"{name_of(pod)} {what}{_describe_node(pod, trouble)}"
+                    return f"{name_of(pod)} {what}{describe_node(pod, trouble)}"
         return ""
 
     # --- the end -------------------------------------------------------------------------------
@@ -313,14 +329,7 @@ class PodRun:
     def image(self) -> str:
         """Return the requested name of the collector's image, and the image ID on its node."""
         pod = self._collector()
-        if pod is None:
-            return ""
-        containers = pod["spec"]["containers"]
-        name = next(str(each["image"]) for each in containers if each["name"] == COLLECTOR)
-        statuses = pod.get("status", {}).get("containerStatuses", ())
-        ids = (str(each.get("imageID", "")) for each in statuses if each["name"] == COLLECTOR)
-        found = next(ids, "")
-        return f"{name} ({found})" if found and found != name else name
+        return image_of(pod) if pod else ""
 
     def _collector_runs(self) -> bool:
         pod = self._collector()
@@ -355,15 +364,10 @@ class PodRun:
     def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
         """Add facts that only the cluster shows, such as why the collector was stopped."""
         if outcome.status == "interrupted" and not interrupts.requested:
-            cause = self._cause or self._end_unattended()
-            cause = (
-                cause or "the collector was stopped from outside: its pod was deleted or evicted"
-            )
-            failed = {"status": "failed", "cause": cause, "exit_code": 1}
-            outcome = outcome.model_copy(update=failed)
-        elif outcome.status == "failed":
-            outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
+            stopped = {"status": "failed", "cause": f"collector: {TERMINATED}", "exit_code": 1}
+            outcome = outcome.model_copy(update=stopped)
         if outcome.status == "failed":
+            outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
             self._keep_logs()
         return self._add_nodes(outcome)
 
@@ -377,7 +381,9 @@ class PodRun:
         return outcome.model_copy(update={"workers": tuple(workers)})
 
     def _explain(self, cause: str, interrupts: Interrupts) -> str:
-        """Return the collector's cause, with facts about the affected worker from the cluster."""
+        """Return the collector's cause, with facts about the affected pod from the cluster."""
+        if TERMINATED in cause:
+            return self._cause or self._await_reason(interrupts) or cause
         if self._cause and self._cause not in cause and not self._guessed:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
@@ -387,15 +393,20 @@ class PodRun:
 
     def _locate(self, pod: Object, interrupts: Interrupts) -> str:
         """Wait for the state of a pod's node; return the problem, or else the name of the node."""
-        until = self._clock() + _NODE_S
-        while self._clock() < until and not interrupts.requested:
+        for _ in self._watch_for(_NODE_S, interrupts):
             trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
-            if trouble:
-                return _describe_node(pod, trouble)
-            if trouble == "":
-                break
-            time.sleep(_POLL_S)  # a lease is read, not watched
-        return _describe_place(pod)
+            if trouble is not None:
+                return describe_node(pod, trouble) or describe_place(pod)
+        return describe_place(pod)
+
+    def _await_reason(self, interrupts: Interrupts) -> str:
+        """Wait until the cluster shows why it stopped a pod; empty if it does not."""
+        for now in self._watch_for(_REASON_S, interrupts):
+            # A symptom with a log is the pod's own end, after it was stopped.
+            found = (each for each in self._find_symptoms(now) if not each.pod)
+            if symptom := next(found, None):
+                return self._explain_symptom(symptom, now)
+        return explain_unattended_end(self._cluster, self._jobs[0])
 
     def _conclude_alone(self, interrupts: Interrupts) -> Outcome:
         """Return the outcome of a run without a collector that could report the outcome."""
@@ -444,16 +455,3 @@ class PodRun:
     def logs(self) -> dict[str, str]:
         """Return the last lines of the collector and of pods that failed."""
         return self._kept_logs
-
-
-def _describe_silence(silent_s: float, collector: Object, trouble: str | None) -> str:
-    node = _describe_node(collector, trouble)
-    return f"no sign of life from the collector for {silent_s:.0f} s{node}"
-
-
-def _describe_place(pod: Object) -> str:
-    return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
-
-
-def _describe_node(pod: Object, trouble: str | None) -> str:
-    return f": its node {pod['spec']['nodeName']} {trouble}" if trouble else ""

@@ -11,6 +11,7 @@ import pytest
 
 from iotbench.execution.kubernetes.diagnosis import (
     has_run,
+    image_of,
     is_collector,
     name_of,
     symptoms,
@@ -22,6 +23,7 @@ RECORDINGS = Path(__file__).parent / "recordings"
 AT_ONCE, SHORT, LONG = 0.0, 3.0, 10.0
 LABELS, TOLERATE = "database.nodeLabels", "tolerations"
 MOUNT = "copy the file to one that other nodes can mount"
+IMAGE = "36e5ed4b84bd466c9b42f1256ef9133c09ad2a866c3964f90fcb9249219cc92d"
 TAINT = "3 node(s) had untolerated taint {{{}}}"
 
 
@@ -185,7 +187,7 @@ def test_what_keeps_pods_from_nodes_is_named_with_its_own_remedy(message, remedy
         ),
         (
             "deleted",
-            1.0,
+            5.0,
             "worker 0 was deleted while it ran (bench-deleted-worker-0-ttcsn on node1)",
             "",
         ),
@@ -503,3 +505,10 @@ def test_a_healthy_worker_is_seen_to_wait_for_a_node_and_then_to_start():
 )
 def test_there_is_a_log_once_the_container_has_started(name, there_is_a_log):
     assert [has_run(pod) for pod in recorded(name)[0]] == [there_is_a_log]
+
+
+def test_an_image_has_its_id_once_its_node_has_it():
+    new, *_ = recorded("healthy")[0]
+
+    assert image_of(new) == "docker.io/library/iot-database-benchmark:0.1.0"
+    assert image_of(succeeded("worker")) == f"{image_of(new)} (sha256:{IMAGE})"

@@ -96,5 +96,6 @@ def test_only_a_deadline_that_passed_ends_a_run_unattended(conditions, ended):
     assert ("did not extend its deadline for 30 min" in found) == ended
 
 
-def test_a_job_that_is_gone_shows_nothing():
-    assert explain_unattended_end(Cluster(NotFound("gone")), "j-collector") == ""
+@pytest.mark.parametrize("error", [NotFound("gone"), Unreachable("away")])
+def test_a_job_that_cannot_be_read_shows_nothing(error):
+    assert explain_unattended_end(Cluster(error), "j-collector") == ""

@@ -62,6 +62,16 @@ def test_a_crashed_node_is_named_after_two_missed_renewals(last_s):
     assert at_s <= 27
 
 
+def test_a_node_that_crashed_after_an_earlier_look_is_named():
+    cluster = Cluster(0.0, 10.0, 20.0)
+    nodes = SilentNodes(cluster, lambda: cluster.time_s)
+    found = []
+    for cluster.time_s in (3.0, 8.0, 13.0, 36.0, 48.0):
+        found.append(nodes.trouble("n"))
+
+    assert found == ["", "", "", None, "has been silent for 28 s"]
+
+
 @pytest.mark.parametrize("late_s", [10.0, 14.0, 16.0, 20.0, 24.0])
 def test_a_node_that_renews_late_lives(late_s):
     found, at_s = judged(Cluster(0.0, late_s), min(late_s, 15.0) - 0.5)

@@ -10,6 +10,7 @@ from iotbench.execution.kubernetes.lifetime import UNATTENDED_S
 from iotbench.execution.kubernetes.pods import PodRun
 from iotbench.execution.kubernetes.release import RUN
 from iotbench.execution.kubernetes.watcher import (
+    Happened,
     LogEnded,
     PodChanged,
     PodGone,
@@ -19,8 +20,9 @@ from iotbench.execution.kubernetes.watcher import (
 )
 from iotbench.execution.kubernetes.wire import NotFound, Unreachable
 from simulator.protocol.events import Outcome, PhaseEvent, ReportEvent, event_line
-from simulator.protocol.messages import NO_COLLECTOR, WorkerReport
+from simulator.protocol.messages import NO_COLLECTOR, TERMINATED, WorkerReport
 from simulator.protocol.spec import InsertTask
+from tests.unit.execution.kubernetes.test_diagnosis import recorded
 from tests.unit.specs import run_spec
 
 INTERRUPTS = SimpleNamespace(requested=False)
@@ -119,7 +121,6 @@ def _nodes(monkeypatch):
         return "has been silent for 26 s" if name in self._cluster.lost else ""
 
     monkeypatch.setattr(pods.SilentNodes, "trouble", trouble)
-    monkeypatch.setattr(pods.time, "sleep", lambda _: None)
 
 
 def played(cluster, *heard, **spec):
@@ -432,12 +433,68 @@ def test_a_run_that_kubernetes_ended_unattended_is_not_blamed_on_a_pod():
     [(EXCEEDED, "did not extend its deadline"), ([], "its pod was deleted or evicted")],
 )
 def test_a_collector_that_was_stopped_from_outside_is_reported_with_the_reason(job, cause):
-    stopped = outcome("stopped by the user", "interrupted")
-
-    found, _ = played(Cluster(job=job), line(1, stopped))
+    found, _ = played(Cluster(job=job), line(1, STOPPED_COLLECTOR))
 
     assert cause in found.cause
     assert (found.status, found.exit_code) == ("failed", 1)
+
+
+STOPPED_COLLECTOR = outcome("stopped by the user", "interrupted")
+STOPPED_WORKER = outcome(f"worker 0: {TERMINATED}")
+
+
+STOPPED_JOB = {"involvedObject": {"name": "bench-r-collector"}, "reason": "Stopped"}
+
+
+def changed(name):
+    """The pod of a recording as a worker of this run."""
+    ((pod,), _) = recorded(name)
+    pod["metadata"]["labels"][RUN] = "r"
+    return PodChanged(pod)
+
+
+@pytest.mark.parametrize(
+    ("heard", "later", "cause"),
+    [
+        (
+            [changed("queue-preempted"), line(1, STOPPED_WORKER)],
+            [4.0, *map(Happened, recorded("queue-preempted")[1])],
+            "the queue stopped the worker Job: Preempted to accommodate a workload",
+        ),
+        (
+            [PodChanged(deleted(collector())), line(1, STOPPED_COLLECTOR)],
+            [4.0, Happened({**STOPPED_JOB, "message": "The ClusterQueue is stopped"})],
+            "the queue stopped the collector Job: The ClusterQueue is stopped",
+        ),
+        (
+            [line(1, STOPPED_WORKER)],
+            [3.0, changed("evicted")],
+            "worker 0 (bench-evicted-worker-0-6z4fx) failed: Evicted: Usage of EmptyDir volume",
+        ),
+        (
+            [line(1, STOPPED_WORKER)],
+            [3.0, changed("drained")],
+            "worker 0 was deleted while it ran (bench-drained-worker-0-vsfhr on node1): its node",
+        ),
+        (
+            [line(1, STOPPED_WORKER)],
+            [1.0, PodChanged(deleted(worker())), 2.0, PodGone(worker())],
+            "worker 0 was deleted while it ran (w on node1)",
+        ),
+        (
+            [line(1, STOPPED_WORKER), PodChanged(worker("Failed"))],
+            [PodChanged(collector("Failed"))],
+            f"worker 0: {TERMINATED}",
+        ),
+    ],
+    ids=["queue", "queue stops the collector", "node", "drained", "deleted", "unknown"],
+)
+def test_a_pod_that_others_stop_reports_it_before_the_cluster_says_why(heard, later, cause):
+    found, ended_s = played(Cluster(), *heard, *later)
+
+    assert found.cause.startswith(cause)
+    assert (found.status, found.exit_code) == ("failed", 1)
+    assert ended_s < 11
 
 
 def test_pods_of_another_run_are_none_of_ours():
