@@ -29,7 +29,7 @@ _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
 _EPILOG = """\b
 Exit codes:
   0    done and verified, or verification switched off
-  1    the run failed
+  1    the run failed, or its pods could not be removed
   2    wrong usage or configuration; nothing was started
   3    stored data or answers are wrong
   4    verification was asked for and is not possible, as with --queries

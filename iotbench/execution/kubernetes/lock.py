@@ -13,11 +13,11 @@ from iotbench.execution.kubernetes.release import (
     PROGRAM,
     SWEEP,
     has_ended,
+    suggest_cleanup,
     this_owner,
 )
 from iotbench.execution.kubernetes.wire import Exists, NotFound
 from iotbench.machine.lock import holder_of, in_use
-from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 
 _TRIES = 3
@@ -61,11 +61,11 @@ class ClusterLock:
         except NotFound:
             return
         labels = found["metadata"].get("labels", {})
-        sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
+        sweep = labels.get(SWEEP, "ID")
         if not has_ended(labels.get(OWNER, ""), self._cluster):
             raise in_use(
                 found.get("data", {}),
-                f"if it was killed: `{command_line(['cleanup', '-n', namespace, '--run', sweep])}`",
+                f"if it was killed: `{suggest_cleanup(self._cluster, sweep)}`",
             )
         self._remove(sweep)
         say(f"removed {sweep}, the remains of a command that has ended", err=True)

@@ -185,6 +185,11 @@ def find_sweeps(cluster: Cluster) -> list[SweepObjects]:
     return found
 
 
+def suggest_cleanup(cluster: Cluster, sweep: str) -> str:
+    """Return the command that removes a sweep from its cluster."""
+    return command_line(["cleanup", *cluster.flags, "-n", cluster.namespace, "--run", sweep])
+
+
 def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     """Remove the release and all objects with the sweep's label; wait until they are gone.
 
@@ -214,7 +219,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                 names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
                 raise SetupError(
                     f"in namespace {cluster.namespace} these objects still exist: {names};"
-                    f" remove them later with `{command_line(['cleanup', '--run', sweep])}`"
+                    f" remove them later with `{suggest_cleanup(cluster, sweep)}`"
                 )
             # A lost node never reports that its pods have ended.
             for kind, item in left:

@@ -14,11 +14,10 @@ from iotbench.execution.kubernetes.kubelet import may_be_inside
 from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, extend_lifetime
 from iotbench.execution.kubernetes.pods import PodRun
 from iotbench.execution.kubernetes.preflight import PodGroup, expect, look
-from iotbench.execution.kubernetes.release import Release, remove
+from iotbench.execution.kubernetes.release import Release, remove, suggest_cleanup
 from iotbench.execution.kubernetes.watcher import Watcher
 from iotbench.execution.kubernetes.wire import PATIENCE_S, Exists, NotFound, Unreachable
 from iotbench.machine.interrupts import Interrupts
-from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from simulator.clock import OwnClock
 from simulator.errors import BenchError, Interrupted
@@ -86,17 +85,14 @@ class KubernetesRunner:
             cluster.version()  # helm would wait for minutes
             remove(cluster, self._helm, self._release.sweep)  # and the lock
         except (Interrupted, BenchError):
+            command = suggest_cleanup(self._cluster, self._release.sweep)
             say(
-                f"not everything was removed; remove the rest with: {self._suggest_cleanup()}\n"
+                f"not everything was removed; remove the rest with: {command}\n"
                 f"Kubernetes itself ends the run within {UNATTENDED_S // 60} min, and deletes its"
                 f" pods and credentials {UNATTENDED_S // 60} min later",
                 err=True,
             )
             raise
-
-    def _suggest_cleanup(self) -> str:
-        namespace, sweep = self._cluster.namespace, self._release.sweep
-        return command_line(["cleanup", "-n", namespace, "--run", sweep])
 
     def _print_kept(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
@@ -106,7 +102,7 @@ class KubernetesRunner:
             f" Kubernetes deletes its pods and credentials after {KEPT_S // 3600} h\n"
             f"  look:   {kubectl} get all,cm,secret -l {selector}\n"
             f"          {kubectl} logs -l {selector} --prefix --tail=-1\n"
-            f"  remove: {self._suggest_cleanup()}",
+            f"  remove: {suggest_cleanup(self._cluster, self._release.sweep)}",
             err=True,
         )
 

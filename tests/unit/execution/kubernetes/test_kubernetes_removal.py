@@ -21,12 +21,18 @@ def test_a_removal_that_ends_early_names_what_ends_the_run_and_how_to_remove_the
     monkeypatch.setattr(kubernetes, "remove", fail)
     version = fail if isinstance(error, Unreachable) else lambda: "v1"
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
-    cluster = SimpleNamespace(namespace="bench", version=version, with_patience=lambda _: cluster)
+    cluster = SimpleNamespace(
+        namespace="bench",
+        flags=["--kubeconfig=my kube", "--context=lab"],
+        version=version,
+        with_patience=lambda _: cluster,
+    )
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
     runner = KubernetesRunner(release, cluster, options, None, nullcontext(), pods=())
     with pytest.raises(type(error)):
         runner.__exit__()
 
     reported = capsys.readouterr().err
-    assert "cleanup -n bench --run 20261122-021754-6dfe" in reported
+    where = "'--kubeconfig=my kube' --context=lab -n bench"
+    assert f"python run.py cleanup {where} --run 20261122-021754-6dfe\n" in reported
     assert "Kubernetes itself ends the run within 30 min" in reported

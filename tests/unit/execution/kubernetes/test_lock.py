@@ -19,6 +19,7 @@ class Namespace:
     """A namespace that keeps ConfigMaps as the API server does: a name is there once."""
 
     namespace = "bench"
+    flags = ("--context=lab",)
 
     def __init__(self):
         self.kept = {}
@@ -80,7 +81,7 @@ def test_a_second_sweep_on_the_database_is_refused_with_the_first_and_the_remedy
     reported = str(refused.value)
 
     assert "`insert --target pg`" in reported
-    assert "cleanup -n bench --run s1" in reported
+    assert "cleanup --context=lab -n bench --run s1" in reported
 
 
 def test_another_database_is_free(cluster):

@@ -15,6 +15,7 @@ class Cluster:
     """Has pods, of which Kubernetes ends some between two looks."""
 
     namespace = "bench"
+    flags = ("--context=lab",)
 
     def __init__(self, pods, ended_each_look):
         self.pods = {f"p{number}": {} for number in range(pods)}
@@ -60,9 +61,10 @@ def test_what_does_not_go_is_deleted_without_grace_and_then_named(monkeypatch):
     monkeypatch.setattr(release, "_EACH_S", 0.0)
     cluster = Cluster(pods=2, ended_each_look=0)
 
-    with pytest.raises(SetupError, match="these objects still exist: pods/p0, pods/p1; remove"):
+    with pytest.raises(SetupError, match="these objects still exist: pods/p0, pods/p1; ") as raised:
         remove(cluster, HELM, "s")
 
+    assert "`python run.py cleanup --context=lab -n bench --run s`" in str(raised.value)
     assert cluster.deleted[:2] == [("p0", None), ("p1", None)]
     assert {("p0", 0), ("p1", 0)} <= {*cluster.deleted}
 
