@@ -65,9 +65,10 @@ class Operator:
     def removal(self) -> str:
         """Return dbinstall's command that removes the definitions of its kinds."""
         text = (DBINSTALL / "README.md").read_text()
-        (command,) = re.findall(r"`(kubectl get crd .*?)`", text)
+        command = re.search(r"`(kubectl get crd .*?)`", text)
+        assert command
         assert f"`{self.group}`" in text
-        return command.replace("GROUP", self.group)
+        return command[1].replace("GROUP", self.group)
 
     def defines(self, name: str) -> bool:
         """Return whether an object is the definition of one of its kinds."""

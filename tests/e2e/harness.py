@@ -214,13 +214,14 @@ def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Names
     manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
     kube.kubectl("create", "--filename=-", given=json.dumps(manifest))
     folder = tempfile.TemporaryDirectory()
-    made = Namespace(kube, name, password, Path(folder.name) / "kubeconfig")
+    kubeconfig = Path(folder.name) / "kubeconfig"
+    made = Namespace(kube, name, password, kubeconfig)
     try:
         waited(
             "the namespace has its ServiceAccount",
             lambda: made.kubectl("get", "serviceaccount", "default", check=False),
         )
-        kube.kubeconfig(made.kubeconfig, made.account("bench", permissions=True))
+        kube.kubeconfig(kubeconfig, made.account("bench", permissions=True))
         if postgres:
             made.install_postgres()
         yield made
@@ -242,7 +243,14 @@ class ClusterLine(CommandLine):
     """A command that starts the command line."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+    def start(
+        self,
+        command: str,
+        *arguments: str,
+        stdin: Any = subprocess.DEVNULL,
+        stdout: Any = subprocess.PIPE,
+        stderr: Any = subprocess.PIPE,
+    ) -> subprocess.Popen[str]:
         own = [f"--config={self.config}", f"--namespace={self.namespace.name}"]
         if command in ("insert", "query", "verify", "check"):
             file = self.folder / "values.yaml"
@@ -265,9 +273,9 @@ class ClusterLine(CommandLine):
         run = [*self.words_before, sys.executable, str(self.program)]
         process = subprocess.Popen(
             [*run, command, *own, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
             text=True,
             cwd=self.folder,
             env={name: value for name, value in environment.items() if value},

@@ -40,7 +40,7 @@ ARGOCD = Operator(
 )
 PLACE = "--namespace=argocd"
 # Argo CD's server, which core-install lacks, would create this project, and a key in the Secret.
-PROJECT = {
+PROJECT: dict[str, Any] = {
     "apiVersion": "argoproj.io/v1alpha1",
     "kind": "AppProject",
     "metadata": {"name": "default"},
@@ -79,11 +79,11 @@ def argocd(kube: Kubernetes) -> Iterator[None]:
     try:
         kube.kubectl("create", "namespace", "argocd")
         kube.kubectl("apply", "--server-side", PLACE, "--filename=-", given=objects)
-        for each in (
+        for made in (
             PROJECT,
             {**SECRET, "stringData": {"server.secretkey": secrets.token_hex(16)}},
         ):
-            kube.kubectl("apply", PLACE, "--filename=-", given=json.dumps(each))
+            kube.kubectl("apply", PLACE, "--filename=-", given=json.dumps(made))
         for each in ("deployment/argocd-repo-server", "statefulset/argocd-application-controller"):
             kube.kubectl("rollout", "status", each, PLACE, "--timeout=120s")
         yield

@@ -5,15 +5,16 @@ These are dry runs; test_databases.py installs databases.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tests.e2e import vendors
 from tests.e2e.harness import Kubernetes, waited
-from tests.e2e.vendors import CHARTS, DBINSTALL, OPERATORS
+from tests.e2e.vendors import CHARTS, DBINSTALL, OPERATORS, Module
 from tests.integration.conftest import ROOT
 
 FILES = sorted(DBINSTALL.glob("*/*.yaml"))
@@ -23,7 +24,7 @@ BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1", "rbac.authorization.k8s.io
 DRY_RUN = ("apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-")
 
 
-def documents(path: Path) -> list[dict]:
+def documents(path: Path) -> list[dict[str, Any]]:
     return [document for document in yaml.safe_load_all(path.read_text()) if document]
 
 
@@ -70,13 +71,13 @@ def kinds(kube: Kubernetes) -> Iterator[Callable[[str], None]]:
 
 
 @pytest.mark.parametrize("path", NATIVE, ids=named)
-def test_kubernetes_accepts_a_manifest(accepted, path):
+def test_kubernetes_accepts_a_manifest(accepted: Callable[[str], str], path: Path) -> None:
     answered = accepted(path.read_text())
 
     assert answered.count("serverside-applied") == len(documents(path))
 
 
-def test_a_misspelt_field_is_refused(kube):
+def test_a_misspelt_field_is_refused(kube: Kubernetes) -> None:
     (text,) = (path.read_text() for path in NATIVE if named(path) == "graphite-statefulset-lab")
     misspelt = text.replace("nodeSelector", "nodeSelectr")
     done = kube.run("kubectl", *DRY_RUN, given=misspelt, check=False)
@@ -88,7 +89,9 @@ def test_a_misspelt_field_is_refused(kube):
 @pytest.mark.rare
 @pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("path", CUSTOM, ids=named)
-def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
+def test_the_vendors_schema_accepts_a_manifest(
+    accepted: Callable[[str], str], kinds: Callable[[str], None], path: Path
+) -> None:
     kinds(path.parent.name)
 
     answered = accepted(path.read_text())
@@ -99,10 +102,12 @@ def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
 @pytest.mark.rare
 @pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("path", VALUES, ids=named)
-def test_every_value_has_an_effect_and_the_result_is_accepted(kube, accepted, kinds, path):
+def test_every_value_has_an_effect_and_the_result_is_accepted(
+    kube: Kubernetes, accepted: Callable[[str], str], kinds: Callable[[str], None], path: Path
+) -> None:
     folder = path.parent.name
 
-    def rendered(given: dict) -> str:
+    def rendered(given: dict[str, Any]) -> str:
         return vendors.rendered(kube, folder, json.dumps(given))
 
     (given,) = documents(path)
@@ -115,7 +120,7 @@ def test_every_value_has_an_effect_and_the_result_is_accepted(kube, accepted, ki
     accepted(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
-def leaves(given: dict, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def leaves(given: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the paths of all values that are not mappings."""
     for key, value in given.items():
         if isinstance(value, dict):
@@ -124,10 +129,11 @@ def leaves(given: dict, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
             yield (*path, key)
 
 
-def changed(given: dict, path: tuple[str, ...]) -> dict:
+def changed(given: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
     """Return a copy with another value of the same type at a path."""
     key, *rest = path
     value = given[key]
+    other: Any
     if rest:
         other = changed(value, tuple(rest))
     elif isinstance(value, bool):
@@ -149,5 +155,5 @@ def changed(given: dict, path: tuple[str, ...]) -> dict:
         if pair[1].shown
     ],
 )
-def test_the_readme_pins_the_version_that_is_checked(folder, source):
+def test_the_readme_pins_the_version_that_is_checked(folder: str, source: Module) -> None:
     assert source.shown in (DBINSTALL / folder / "README.md").read_text()

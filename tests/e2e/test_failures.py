@@ -152,7 +152,10 @@ def not_started(
         bench.sql(f"CREATE DATABASE {database}")
     with ThreadPoolExecutor(AT_ONCE) as threads:
         started = zip(CAUSES.items(), folders, databases, strict=True)
-        yield {name: threads.submit(run, cause, *own) for (name, cause), *own in started}
+        yield {
+            name: threads.submit(run, cause, folder, database)
+            for (name, cause), folder, database in started
+        }
     left = bench.leftovers()
     bench.remove_leftovers()
     assert not left

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from iotbench.execution.kubernetes.permissions import PERMISSIONS
-from tests.e2e.harness import RESTRICTED, Namespace
+from iotbench.execution.kubernetes.permissions import PERMISSIONS, Permission
+from tests.e2e.harness import RESTRICTED, ClusterLine, Namespace
 
 UNCONTAINED = {
     "apiVersion": "v1",
@@ -23,7 +23,9 @@ def may(namespace: Namespace, verb: str, resource: str, where: str) -> bool:
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS, ids=lambda permission: permission.shown)
-def test_the_account_may_do_what_is_documented_in_its_namespace_only(bench, permission) -> None:
+def test_the_account_may_do_what_is_documented_in_its_namespace_only(
+    bench: Namespace, permission: Permission
+) -> None:
     for verb in permission.verbs:
         assert may(bench, verb, permission.shown, bench.name)
         assert not may(bench, verb, permission.shown, "default")
@@ -42,7 +44,7 @@ def test_the_account_may_do_what_is_documented_in_its_namespace_only(bench, perm
         ("deletecollection", "secrets"),
     ],
 )
-def test_the_account_may_do_nothing_else(bench, verb: str, resource: str) -> None:
+def test_the_account_may_do_nothing_else(bench: Namespace, verb: str, resource: str) -> None:
     assert not may(bench, verb, resource, bench.name)
 
 
@@ -55,7 +57,7 @@ def test_the_namespace_refuses_pods_that_are_not_restricted(bench: Namespace) ->
     assert 'violates PodSecurity "restricted:' in refused.stderr
 
 
-def test_pods_of_a_run_have_no_token_of_the_cluster(cli) -> None:
+def test_pods_of_a_run_have_no_token_of_the_cluster(cli: ClusterLine) -> None:
     process = cli.inserting()
     pods = cli.namespace.pods()
     process.terminate()

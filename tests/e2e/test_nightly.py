@@ -16,7 +16,7 @@ NAME = "nightly"
 NEVER = "0 0 29 2 1"
 ROWS: dict[str, Any] = {"workload": "iot", "workers": 1}
 SWEEP = {**ROWS, "num_inserts": 2000, "batch": 500}
-SMALL_PLAN = {
+SMALL_PLAN: dict[str, Any] = {
     "name": "small",
     "targets": ["postgresql"],
     "repeats": 1,

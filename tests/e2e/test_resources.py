@@ -31,7 +31,7 @@ def expect_measured(result: Any, out: str, kube: Kubernetes) -> float:
     seconds = sum(sample["duration_s"] for sample in timed)
     assert 5 < seconds < run["outcome"]["phases_s"][result["kind"]]
     assert all(sample["machine_load"] is None for sample in timed)
-    cores = {}
+    cores: dict[str, float] = {}
     for part in ("client", "server"):
         assert all(sample[part]["memory_bytes"] > 10 << 20 for sample in timed)
         cores[part] = (

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -31,7 +32,7 @@ WORKERS = 1_000
 MOST_MEMORY_BYTES = 300 * 2**20
 _LASTING = {"type": "kwok", "pods": "stay"}
 """Nodes of pods that run until they are made to fail."""
-_FAKE = {
+_FAKE: dict[str, Any] = {
     **SMALL,
     "worker": {
         **SMALL["worker"],

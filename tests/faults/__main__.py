@@ -90,7 +90,7 @@ def main() -> int:
 
     def wanted(cell: Cell) -> bool:
         if arguments.cell:
-            return cell.number == arguments.cell
+            return bool(cell.number == arguments.cell)
         return cell.place.matches(arguments.only)
 
     count = 1 if arguments.cell else arguments.cells

@@ -143,9 +143,9 @@ def cells(seed: int) -> Iterator[Cell]:
         turns.append(itertools.cycle([place for place in mixed if place]))
     numbers = itertools.count(1)
     for turn in itertools.count():
-        for group in Random(f"{seed}/{turn}").sample(turns, len(turns)):
+        for drawn in Random(f"{seed}/{turn}").sample(turns, len(turns)):
             number = next(numbers)
-            yield _drawn(seed, number, next(group))
+            yield _drawn(seed, number, next(drawn))
 
 
 _LOADS = {0: (100, 400), 10: (500, 2000), 100: (1000, 5000), 1000: (5000, 20_000)}

@@ -227,8 +227,8 @@ def _next_of_insert(cell: Cell, seen: Seen, then: Finished) -> Iterator[str]:
         yield f"{then}"
     elif seen.found_then is not None:
         # Of an insert that ended, only the rows of unknown outcome are uncertain.
-        is_ended = seen.result is not None and lacks_rows(seen.result)
-        found = seen.found_then + (_acknowledged(seen.result) if is_ended else 0)
+        ended = seen.result if seen.result and lacks_rows(seen.result) else None
+        found = seen.found_then + (_acknowledged(ended) if ended else 0)
         if found != seen.stored.rows:
             yield f"`verify` found {found} rows, and {seen.stored.rows} are stored"
     elif then.code and not re.search(_UNFINISHED, then.err):

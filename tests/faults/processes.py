@@ -54,7 +54,8 @@ def listening_port(process: psutil.Process) -> int:
 def owner_of(port: int, to: int) -> int | None:
     """Return the process with a connection from a port to another; None of a closed connection."""
     for each in psutil.net_connections("tcp"):
-        if each.raddr and (each.laddr.port, each.raddr.port) == (port, to) and each.pid:
+        ends = each.laddr, each.raddr
+        if all(ends) and [end.port for end in ends if end] == [port, to] and each.pid:
             return each.pid
     return None
 

@@ -40,8 +40,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def judged(request: pytest.FixtureRequest) -> Iterator[dict[int, Future[Judged]]]:
     """Every selected cell, running."""
     items = [item for item in request.session.items if item.path == request.path]
-    params = [item.callspec.params for item in items]
-    wanted = [each["cell"] for each in params if "cell" in each]
+    params = [item.callspec.params for item in items if isinstance(item, pytest.Function)]
+    wanted = [cell for each in params if isinstance(cell := each.get("cell"), Cell)]
     with matrix.running(wanted, AT_ONCE) as pool:
         yield pool.futures
 

@@ -154,7 +154,7 @@ class _Trial:
         cell = self.cell
         self.seen.neighbour = (self.world.neighbour(), "")
         if cell.before:
-            rows = (f"--num-inserts={_BEFORE_ROWS}", "--seed=7", *_SMALL)
+            rows: tuple[str, ...] = (f"--num-inserts={_BEFORE_ROWS}", "--seed=7", *_SMALL)
             if self.place.command == "query":
                 rows = (f"--num-inserts={cell.prefill}", "--batch=1000", "--verify=counts")
             done = self.line.run("insert", *_ONE, *rows)

@@ -225,7 +225,8 @@ class PostgresWorld(Served):
                     return Counts(None, None)
                 keys = "SELECT DISTINCT device_id, timestamp FROM events"
                 cursor.execute(f"SELECT (SELECT count(*) FROM events), count(*) FROM ({keys}) AS k")
-                return Counts(*cursor.fetchone())
+                rows, distinct = cursor.fetchall()[0]
+                return Counts(rows, distinct)
         finally:
             connection.close()
 
