@@ -261,6 +261,7 @@ class ClusterLine(CommandLine):
         if command in ("insert", "query", "verify"):
             own.append(f"--output={self.output}")
         given = {word.partition("=")[0] for word in arguments}
+        given |= {"--namespace"} if "-n" in given else set()
         own = [word for word in own if word.partition("=")[0] not in given]
         self.temporary.mkdir(exist_ok=True)
         environment = {
