@@ -73,19 +73,28 @@ class Interrupted(BenchError):
 
 _COMPARED = 100
 """Maximum number of characters of a word to compare; the time grows with its square."""
+_SHORTEST = 3
+"""Minimum number of characters of a word that stands for a longer one."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint with the known word nearest to `word`, or with all known words.
 
-    A known word is near if its spelling is similar. If none is near, the only known word that has
-    `word` between its hyphens or underscores is taken.
+    A known word is near if its spelling is similar. If none is near, the only known word is taken
+    that has `word` between its hyphens or underscores, or else the only one that is the beginning
+    of `word` or begins with it.
     """
     choices = sorted(known)
     folded = {choice.casefold(): choice for choice in choices}
     typed = word[:_COMPARED].casefold()
     close = difflib.get_close_matches(typed, folded, n=1)
     close = close or [choice for choice in folded if typed in re.split("[_-]", choice)]
+    close = close or [
+        choice
+        for choice in folded
+        if min(len(choice), len(typed)) >= _SHORTEST
+        and choice[: len(typed)] == typed[: len(choice)]
+    ]
     if len(close) == 1:
         return f"did you mean {folded[close[0]]!r}?"
     return "known: " + (", ".join(choices) or "none")

@@ -204,6 +204,24 @@ def test_an_option_is_found_by_one_word_of_its_name():
     assert nearest("query", [*known, "idle_query_timeout_s"]).startswith("known: ")
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("organization", "did you mean 'org'?"),
+        ("ORG_NAME", "did you mean 'org'?"),
+        ("lang", "did you mean 'language'?"),
+        ("o", "known: "),
+        ("ca_path", "known: "),
+    ],
+)
+def test_an_option_is_found_by_a_longer_or_shorter_form_of_its_name(write, typed, hint):
+    config = write("targets: {influx: {module: influxdb, runner: local, url: http://h:8086}}")
+    with pytest.raises(ConfigError) as raised:
+        config.resolve("influx", {typed: "x"})
+
+    assert f"module influxdb has no such option ({hint}" in str(raised.value)
+
+
 def test_all_problems_of_a_target_are_reported_together(write, monkeypatch):
     monkeypatch.delenv("NOT_SET", raising=False)
     config = write("""
