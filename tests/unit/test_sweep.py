@@ -138,7 +138,11 @@ def test_a_run_whose_collector_was_killed_keeps_its_last_progress(tmp_path):
     (run,) = last.runs
     assert (run.progress.phase, run.progress.rows) == ("insert", 7)
     assert not last.manifest.complete
-    assert "1 worker, phase insert) at least 7 rows acknowledged" in "\n".join(notes_of(last, None))
+    assert "at least 7 rows acknowledged, 0 prefilled (1 worker, phase insert)" in (
+        "\n".join(notes_of(last, None))
+    )
+    early = swept(tmp_path, INIT, KILLED)[-1]
+    assert "before that" not in "\n".join(notes_of(early, None))
 
 
 def test_a_run_that_touched_nothing_leaves_the_manifest_as_it_was(tmp_path):

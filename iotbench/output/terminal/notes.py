@@ -38,6 +38,8 @@ _WARNING = "warning"
 _MOST_WRONG = 5
 _REACHING = ("target", "config", "runner", "extra-option")
 """Options that the next command needs to reach the same target."""
+_WITHOUT_ROWS = ("start", "init")
+"""Phases before the first row."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 _PLAN_LINES = 20
 """Maximum number of lines of a query plan in a terminal."""
@@ -222,14 +224,16 @@ def _describe_done(result: Result) -> list[tuple[str, str]]:
     if not kind_of(result).writes:
         return []
     done = sum(run.outcome.status == "done" for run in result.runs)
-    before = f"{counted(done, 'run')} done"
+    before = f"{counted(done, 'run')} done; in the {{}} one " if done else ""
     last = result.runs[-1] if result.runs else None
     progress = result.in_progress or (last and last.progress)
     if progress:
+        if not done and progress.phase in _WITHOUT_ROWS:
+            return []
         which = f"{counted(progress.workers, 'worker')}, phase {progress.phase}"
         known = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
         as_of = f"as of {progress.at.astimezone(UTC):%F %T} UTC"
-        return [("before that", f"{before}; in the next one ({which}) at least {known}, {as_of}")]
+        return [("before that", f"{before.format('next')}at least {known} ({which}), {as_of}")]
     if last is None or not last.outcome.workers:
         return []
     rows = sum(worker.rows for worker in last.outcome.workers)
@@ -238,8 +242,10 @@ def _describe_done(result: Result) -> list[tuple[str, str]]:
     lost = sum(worker.is_lost for worker in last.outcome.workers)
     later = f" and what {counted(lost, 'lost worker')} sent after the last heartbeat"
     later *= bool(lost and not accounts_of(last.outcome))
+    if not (done or rows or prefilled or uncertain or later):
+        return []
     last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain{later}"
-    return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
+    return [("before that", f"{before.format('last')}{last_one}, {prefilled:,} prefilled)")]
 
 
 def _describe_configuration(result: Result) -> str:

@@ -438,6 +438,21 @@ def test_a_failure_is_shown_with_what_was_done_before():
     ]
 
 
+@pytest.mark.parametrize(
+    ("reports", "shown"),
+    [
+        ([worker(0, rows=0)], ""),
+        ([], ""),
+        ([worker(0)], "before that: 100 rows acknowledged (0 uncertain, 0 prefilled)"),
+    ],
+)
+def test_a_failure_of_the_first_run_is_shown_without_what_was_not_done(reports, shown):
+    failed = run(outcome(status="failed").model_copy(update={"workers": tuple(reports)}))
+    lines = lines_of(format_record(result([failed], status="failed", cause="gone"), None, "table"))
+
+    assert [line for line in lines if line.startswith("before that")] == [shown] * bool(shown)
+
+
 def test_rows_of_a_lost_worker_are_not_called_certain():
     failed = run(outcome(worker(0, is_lost=True), status="failed"))
     shown = result([failed], status="failed", cause="worker 0 has been silent for 15 s")
