@@ -9,6 +9,7 @@ import psycopg2
 import pytest
 
 from simulator.control.database.checks import probe
+from simulator.control.database.work import DatabaseWork
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection, Statement
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
@@ -16,11 +17,17 @@ from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure, RowCountMismatch
 from simulator.modules.evidence import find_versions
 from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared.sql.database import indices_of
 from simulator.modules.shared.sql.transactions import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
-from tests.contract.harness import Wideset, drop, encoded, refusal
+from simulator.protocol.mark import State
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import InsertTask
+from simulator.protocol.verdict import Status
+from tests.contract.harness import Wideset, drop, encoded, refusal, send
 from tests.contract.wide import READINGS
+from tests.unit.specs import run_spec
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -391,6 +398,39 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
     with postgres.connect() as session:
         session.send(encoded(session, wide.batches[0], SINGLE, 1))
         assert session.classify(Reported()) is meaning
+
+
+@pytest.mark.controls("kill")
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_the_last_mark_of_an_insert_is_written_again_if_the_server_is_killed_meanwhile(
+    server, postgres, monkeypatch, is_stored
+):
+    wide, sends = Wideset(), []
+    spec = run_spec(
+        workers=(InsertTask(timed=wide.dataset.ranges),), dataset=wide.dataset.with_ranges([])
+    )
+    work = DatabaseWork(spec, postgres, lambda _: None)
+    work.prepare()
+    with postgres.connect() as session:
+        for batch in wide.batches:
+            send(session, batch, BATCH, 100)
+    store = PostgresSession.send
+
+    def store_and_kill(session, payload):
+        sends.append(payload)
+        if is_stored:
+            store(session, payload)
+        if len(sends) == 1:
+            server.kill()
+            server.start()
+        if not is_stored:
+            store(session, payload)
+
+    monkeypatch.setattr(PostgresSession, "send", store_and_kill)
+    work.finish_insert([WorkerReport(index=0, rows=wide.dataset.rows)])
+
+    assert (work.verdict.status, work.complete, len(sends)) == (Status.VERIFIED, True, 2)
+    assert work.ownership.read().newest([wide.tables[0].name]).state is State.COMPLETE
 
 
 # --- being refused -------------------------------------------------------------------------------

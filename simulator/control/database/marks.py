@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count, islice
 
 import numpy as np
@@ -22,6 +22,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.contract import BATCH, MISSING, OWN, Contents, Database, Existing, Session
+from simulator.modules.shared.waits import retry
 from simulator.protocol.mark import ENDED, MOST_VALUE, RENEWAL, Mark, Marks, encode
 
 TABLE = Table(
@@ -43,6 +44,7 @@ _MOST_ROWS = 3000
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Pauses before queries for an acknowledged mark: at first, and once all rows are visible."""
+_RECONNECT_PAUSE_S = 0.25
 _RENEWED_S = (2 * 3600, 26 * 3600)
 """Bounds of the ages of renewals; all marks within 2 hours are younger, or were read before."""
 _SINCE_MS, _UNTIL_MS = 10**12, 10**13
@@ -58,6 +60,8 @@ class MarkTable:
         """Known times of rows."""
         self._began_s = int(time.time())  # noqa: TID251
         self._last_ms = 0
+        self._is_lost = False
+        """True if the connection of the last write was lost, or not opened."""
         self.missing = ""
         """Reason why the database cannot store marks; empty if it can."""
         self.unread = ""
@@ -172,7 +176,19 @@ class MarkTable:
         return self._send(mark, look=False)
 
     def write_last(self, mark: Mark) -> Mark:
-        """Write the last mark of a run, and return it once a query has found it."""
+        """Write the last mark of a run, and return it once a query has found it.
+
+        After the loss of the connection it is written again, as a later mark with the same content.
+        """
+        return retry(
+            partial(self._write_last, mark),
+            lambda _: self._is_lost,
+            self._database.reconnect_s,
+            _RECONNECT_PAUSE_S,
+        )
+
+    def _write_last(self, mark: Mark) -> Mark:
+        self._is_lost = True
         if not self._database.find_existing(self._database.objects(TABLE)):
             self.open()  # the user may drop the marks at any time
         written = self._send(mark, look=True)
@@ -202,12 +218,15 @@ class MarkTable:
         """Write the rows of a mark, and add their times to `taken`."""
         values = dict(enumerate(encode(mark)))
         seconds = _free_seconds(len(values), taken)
+        taken += seconds  # also after an error, when the rows may be stored
         try:
             with self._database.connect() as session:
-                _send_rows(session, table, seconds, mark.at_ms, values)
-                taken += seconds
-                if look:
-                    self._look_for(mark, table, session)
+                try:
+                    _send_rows(session, table, seconds, mark.at_ms, values)
+                    if look:
+                        self._look_for(mark, table, session)
+                finally:
+                    self._is_lost = not session.alive
         except BenchError:
             raise
         except Exception as error:  # of any driver
@@ -249,6 +268,7 @@ class MarkTable:
         if not self._has_spare:
             try:
                 database.create([SPARE], _BATCH_ROWS)
+                self._has_spare = True
             except Exception:  # noqa: BLE001 - a driver's error
                 return
         with database.connect() as session:

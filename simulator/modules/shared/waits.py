@@ -3,7 +3,9 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
 
 
 def wait_until(done: Callable[[], bool], timeout_s: float, poll_s: float) -> bool:
@@ -32,19 +34,21 @@ def wait_until_stable(
 
 
 def retry(
-    action: Callable[[], object],
+    action: Callable[[], _Result],
     passes: Callable[[Exception], bool],
     timeout_s: float,
     poll_s: float,
-) -> None:
-    """Run an action; repeat it until the timeout while it raises an error that `passes`."""
-    deadline = time.monotonic() + timeout_s
+) -> _Result:
+    """Return the result of an action; repeat it while its error `passes`.
+
+    The timeout begins with the first error, since the attempt may have waited for an answer.
+    """
+    deadline = math.inf
     while True:
         try:
-            action()
+            return action()
         except Exception as error:
+            deadline = min(deadline, time.monotonic() + timeout_s)
             if not passes(error) or time.monotonic() > deadline:
                 raise
-            time.sleep(poll_s)
-        else:
-            return
+        time.sleep(poll_s)
