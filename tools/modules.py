@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from iotbench.config.targets.config import load
 from iotbench.config.targets.packages import find_extras
-from iotbench.config.targets.urls import forms_of, variable
+from iotbench.config.targets.urls import forms_of
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
 from simulator.modules.contract import (
@@ -66,8 +66,7 @@ def _list_urls() -> str:
 def _find_url(module: str) -> Row:
     """Return the URLs of a module, and the variables of its credentials."""
     cls = database_class(module)
-    known = [each for each in ("password", "token") if each in cls.options_model.credentials()]
-    names = dict.fromkeys(variable(form.base, each) for form in forms_of(cls) for each in known)
+    names = dict.fromkeys(each for form in forms_of(cls) for each in form.variables.values())
     return tuple(", ".join(f"`{text}`" for text in each) or "-" for each in (cls.urls, names))
 
 

@@ -45,7 +45,7 @@ def ask_collector(
     ):
         for event in runner.run(spec):
             if isinstance(event, Outcome) and event.status != "done":
-                cause = target.options.redact(event.cause)
+                cause = target.explain(target.options.redact(event.cause))
                 if event.status == "interrupted":
                     raise Interrupted(cause)
                 if spec.work is Work.SCAN and event.exit_code == ConfigError.exit_code:

@@ -119,7 +119,7 @@ def run_sweep(  # noqa: PLR0913
                 record.add(resources=thin_resources(meter.take_samples()))
             result.ran_on = runner.facts()
             if outcome.status != "done":
-                result.status, result.cause = outcome.status, outcome.cause
+                result.status, result.cause = outcome.status, sweep.target.explain(outcome.cause)
                 return
             file.write(result)
         if result.status == "running":

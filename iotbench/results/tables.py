@@ -1,6 +1,6 @@
 """Results in two tables of a database: whole files, and their figures for queries in SQL."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +12,7 @@ from iotbench.machine.program import command_line
 from iotbench.results.places import NewFile, ResultPlace, digest_of
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.contract import Database
+from simulator.modules.shared.sql.database import SqlFile
 
 FILES, FIGURES = "iotbench_results", "iotbench_figures"
 _KEY = ("folder", "file")
@@ -60,12 +61,12 @@ DIALECTS = {
 class TablePlace(ResultPlace):
     """Two tables of a database; a file and its figures are written in one transaction."""
 
-    def __init__(self, path: Path, database: Database[Any], file: Path | None = None) -> None:
-        """Store how to connect. `file`: the file of an embedded database."""
+    def __init__(self, path: Path, database: Database[Any], explain: Callable[[str], str]) -> None:
+        """Store how to connect; `explain` adds a remedy to the cause of a failure."""
         super().__init__(path)
-        self._database = database
+        self._database, self._explain = database, explain
         self._dialect = DIALECTS[database.name]
-        self._file = file
+        self._file = database.path if isinstance(database, SqlFile) else None
         self._columns: Sequence[str] = ()
 
     @cached_property
@@ -95,7 +96,7 @@ class TablePlace(ResultPlace):
 
     def _make_error(self, error: BenchError) -> SetupError:
         words = str(error).removeprefix(f"{self._database.name}: ")
-        return SetupError(f"{self.path}: {words}")
+        return SetupError(f"{self.path}: {self._explain(words)}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -798,10 +798,10 @@ def test_contradictory_credentials_are_a_problem(options, words):
 def test_a_server_that_is_not_elasticsearch_is_named():
     with Web(lambda _: Response(404, b"<html>nothing</html>")) as web:
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
-        with pytest.raises(SetupError, match="check that url is that of Elasticsearch"):
+        with pytest.raises(SetupError, match="check that the URL is that of Elasticsearch"):
             database.connect()
     at_a_port_like_a_status = Refused("http://127.0.0.1:40115", HttpReply(404, {}, b"nothing"))
-    assert "check that url is that" in database.explain(at_a_port_like_a_status)
+    assert "check that the URL is that" in database.explain(at_a_port_like_a_status)
 
 
 @BOTH

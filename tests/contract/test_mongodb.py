@@ -583,7 +583,7 @@ def test_a_write_concern_without_acknowledgement_is_refused(server, open_mongodb
     for w in (0, "0", -1, ""):
         with pytest.raises(ValidationError, match="acknowledges nothing"):
             MongodbOptions(connection_string="mongodb://h", w=w)
-    with pytest.raises(SetupError, match="w=0 in connection_string acknowledges nothing"):
+    with pytest.raises(SetupError, match="w=0 acknowledges nothing"):
         open_mongodb(connection_string=f"{server.connection_string()}&w=0").connect()
 
 

@@ -234,5 +234,5 @@ def test_a_send_that_is_not_synchronous_is_there_once_visible(open_opentsdb):
 def test_a_server_that_is_something_else():
     with Web(lambda _: Response(404, b"no such page")) as web:
         database = OpenTsdb(OpenTsdbOptions(url=web.url))
-        with pytest.raises(SetupError, match=r"answered 404.*check that url is that of a TSD"):
+        with pytest.raises(SetupError, match=r"answered 404.*check that the URL is that of a TSD"):
             database.connect()

@@ -189,7 +189,7 @@ def test_a_connection_to_a_closed_port_is_refused_in_plain_words():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"uri": "qdb://no.such.host.invalid:2836"}, "cannot be resolved; check the host in uri"),
+        ({"uri": "qdb://no.such.host.invalid:2836"}, "cannot be resolved; check the host"),
         (
             {"user": "u", "user_private_key": "not-a-key", "cluster_public_key": "nor this"},
             "cryptographic key is invalid; check user_private_key",

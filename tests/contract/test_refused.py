@@ -32,6 +32,8 @@ CONNECT_TIMEOUT_S = 2
 
 WRONG = "wr0ng-s3cret"
 CREDENTIALS = re.compile("; check (the credentials|user(name)? and password)")
+KEYS = re.compile(r"; .*(\b(connection_string|ur[il])\b|--extra-option)")
+"""A remedy that only applies to targets of config.yaml, and not to URLs."""
 
 
 @pytest.fixture(params=[STORING[name] for name in NETWORKED.values()], ids=NETWORKED.values())
@@ -71,7 +73,9 @@ def test_a_port_without_a_listener_is_named_with_the_remedy(target, database):
 
     given = changed(database, change)
 
-    assert all(re.search(rf"{port}.*; check that", text) for text in refused(target, given))
+    texts = refused(target, given)
+    assert all(re.search(rf"{port}.*; check that", text) for text in texts)
+    assert not any(KEYS.search(text) for text in texts)
     if isinstance(database.options, HttpOptions):
         assert_nothing_was_sent(database, type(database)(database.options_model(**given)), target)
 
@@ -100,6 +104,7 @@ def test_a_host_that_does_not_exist(target, database):
     texts = refused(target, changed(database, change))
 
     assert all(re.search(r"no-such-host\.invalid.*; check", text) for text in texts)
+    assert not any(KEYS.search(text) for text in texts)
 
 
 def test_a_server_that_is_too_old(database, monkeypatch):
@@ -180,6 +185,7 @@ def test_a_wrong_credential_is_refused_and_never_shown(target, database):
 
     assert not any(WRONG in text for text in texts)
     assert all(CREDENTIALS.search(text) for text in texts)
+    assert not any(KEYS.search(text) for text in texts)
     shown = f"{database.options!r} {database.options.public()} {database.describe()}"
     accepted = (getattr(database.options, name).get_secret_value() for name in secrets)
     assert not any(secret in shown for secret in accepted)

@@ -59,6 +59,26 @@ def test_doctor_knows_modules_and_urls(cli: CommandLine, tmp_path: Path) -> None
     assert "mine: reached" in found.out
 
 
+@pytest.mark.server("postgres")
+def test_a_refused_url_is_told_what_to_change_in_it(
+    cli: CommandLine, server, server_database
+) -> None:
+    there = f"postgresql://bench@127.0.0.1:{server.port()}/{server_database}"
+    cli.environment |= {"POSTGRESQL_PASSWORD": "Zx9Qw7Kp", "HOME": str(cli.folder)}
+    results = ("results", "list", f"--output={there}")
+    for words in (("insert", f"--target={there}", *FEW), ("check", f"--target={there}"), results):
+        done = cli.run(*words)
+        said = done.out + done.err
+        assert done.code == 1
+        assert re.search("come from POSTGRESQL_PASSWORD or PGPASSWORD or .* or ~/.pgpass", said)
+        assert not re.search("connection_string|--extra-option|Zx9Qw7Kp", said)
+
+    nowhere = cli.run("insert", "--target=postgresql://bench@127.0.0.1:1/bench", *FEW)
+    assert "; check that the server runs, and host and port\n" in nowhere.out + nowhere.err
+    refused = cli.refuse("insert", "--target=influxdb2://127.0.0.1:1/home", *FEW)
+    assert "come from INFLUXDB2_TOKEN\n" in refused
+
+
 @pytest.mark.parametrize(("server_name", "text"), BLOCKS, ids=[name for name, _ in BLOCKS])
 def test_the_documented_role_can_run(cli: CommandLine, server, server_name, text) -> None:
     place = server.options("bench")

@@ -82,12 +82,10 @@ def _name_tables(url: str, folder: str) -> PlacePath:
     from iotbench.config.targets.config import load_for  # noqa: PLC0415 - imports all modules
     from iotbench.results.tables import TablePlace  # noqa: PLC0415
 
-    is_file = url.startswith("sqlite:")
     try:
         config, (name,) = load_for([url])
-        target = config.resolve(name, {"synchronous": "full"} if is_file else {})
+        target = config.resolve(name, {"synchronous": "full"} if url.startswith("sqlite:") else {})
     except ConfigError as error:
         raise ConfigError([each.removeprefix("--target ") for each in error.problems]) from None
-    file = Path(url.partition(":")[2]) if is_file else None
-    path = name_place(url, lambda place: TablePlace(place, target.open(), file))
+    path = name_place(url, lambda place: TablePlace(place, target.open(), target.explain))
     return path / folder if folder else path

@@ -18,7 +18,7 @@ from iotbench.config.targets.urls import VARIABLE, entry_of, form_of, is_url, na
 from iotbench.machine.program import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract import Database, Options
+from simulator.modules.contract import REFUSED_LOGIN, Database, Options
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
@@ -67,6 +67,15 @@ class Target:
         known = self.options.secrets()
         return {name: value for name, value in known.items() if name not in self.secret_refs}
 
+    def explain(self, cause: str) -> str:
+        """Return the cause of a failure; for a refused login of a URL with its variables."""
+        if not (self.url and REFUSED_LOGIN.search(cause)):
+            return cause
+        form = form_of(self.url)
+        places = [*sorted(self.variables), *form.variables.values(), *form.model.driver_finds]
+        known = " or ".join(dict.fromkeys(places))
+        return f"{cause}; the credentials of this URL, unless typed, come from {known}"
+
     def open(self) -> Database:
         """Return the target's database, without I/O."""
         return database_class(self.module)(self.options)
@@ -85,7 +94,9 @@ class Config:
     def where(self, name: str, key: str = "") -> str:
         """Return the place of a target, or of one of the target's options, for messages."""
         if name in self.urls:
-            return f"--target {form_of(self.urls[name]).text}" + f": {key}" * bool(key)
+            form = form_of(self.urls[name])
+            shown = f"{key} ({form.variables[key]})" if key in form.variables else key
+            return f"--target {form.text}" + f": {shown}" * bool(key)
         return f"{self.path}: targets.{name}" + f".{key}" * bool(key)
 
     def entry(self, name: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -27,6 +28,8 @@ _FORM = re.compile(
 _OVER_HTTP = re.compile(r"\+https?$")
 WAYS = ("url", "connection_string", "hosts", "host", "uri")
 """Options that can hold the address; each module with a server has one of these options."""
+_NO_LOGINS = (*WAYS, "ca")
+"""Options that are kept like credentials, but are not part of a login."""
 _LONGEST_NAME = 100
 
 
@@ -51,6 +54,12 @@ class UrlForm:
     def base(self) -> str:
         """The scheme without its transport; names of variables for credentials begin with it."""
         return _OVER_HTTP.sub("", self.scheme)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Option -> environment variable, for each credential of a login."""
+        logins = (each for each in self.model.credentials() if each not in _NO_LOGINS)
+        return {each: variable(self.base, each) for each in logins}
 
 
 def is_url(name: str) -> bool:
@@ -249,5 +258,7 @@ def variables_of(
 def _find_wanted(url: str, options: Mapping[str, Any], model: type[Options]) -> str:
     """Return the credential that a URL needs, password or token; empty if it needs none."""
     wanted = "password" if "@" in url.partition("?")[0] else "token"
-    is_known = wanted in options or "token" in options or model.finds_password()
+    places = model.driver_finds
+    is_found = any(os.environ.get(each) or Path(each).expanduser().is_file() for each in places)
+    is_known = wanted in options or "token" in options or is_found
     return wanted if wanted in model.credentials() and not is_known else ""

@@ -138,6 +138,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     """Return a sentence for each option that this target or this machine cannot take."""
     database = target.open()
     found = database.problems(options.key, options.tables, options.mode, options.batch_rows)
+    found = [*map(target.explain, found)]
     can = database.capabilities
     if options.imports and IMPORT not in can.modes:
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")

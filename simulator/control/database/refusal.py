@@ -47,23 +47,23 @@ def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, 
     listed = f"{', '.join(others)} and {last}" if others else last
     several = len(foreign) > 1
     what, whose, are = ("them", "names", "they are") if several else ("it", "name", "it is")
-    remedies = [f"use another database (`targets {target}` lists the options of the target)"]
+    remedies = ["use another database"]
     if drops and prefixes:
         remedies.append("use other names (--table-prefix bench_)")
     remedies.append(f"rename {what}")
     return (
         f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
         f" changed. If {are} yours, {', or '.join(remedies)}."
-        f" {_explain_replacing(target, foreign, drops=drops)}"
+        f" {_explain_replacing(foreign, drops=drops)}"
     )
 
 
-def _explain_replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
+def _explain_replacing(foreign: Sequence[Foreign], *, drops: bool) -> str:
     what = "them" if len(foreign) > 1 else "it"
     if not drops:
         return (
-            f"If an earlier version of this program made {what}, `verify --target {target}`"
-            " recognises the rows; if nothing did, run an insert first"
+            f"If an earlier version of this program made {what}, `verify` recognises the rows; if"
+            " nothing did, run an insert first"
         )
     if kept := [each.existing.kind for each in foreign if not each.existing.alike]:
         listed = " and no ".join(dict.fromkeys(kept))

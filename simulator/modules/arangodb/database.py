@@ -223,14 +223,13 @@ class Arangodb(HttpDatabase[ArangodbSession]):
 
 
 _REMEDIES = {
-    11: "check the credentials among the target's options; the user must read and write the "
-    "database",
+    11: "check the credentials; the user must read and write the database",
     1004: "the server is read-only: check its licence's size limit and its in-sync followers",
     1203: MISSING,
     1207: f"the collection already exists: {EXISTS}",
     1210: "rows with the same key are stored already; run with --clean, or use another "
     "--primary-key",
-    1228: "create it, or name another in the option database",
+    1228: "create it, or name another",
     1429: "bring the followers back, or use a lower replication_factor",
 }
 """The server's number of an error (errorNum) -> what to try."""

@@ -104,15 +104,14 @@ class Cassandra(Database["CassandraSession"]):
     options_model: ClassVar[type[CassandraOptions]] = CassandraOptions
     options: CassandraOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        "no address is known|Name or service": "check hosts",
-        "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
-        "--extra-option username=... password=..., or the target's options",
+        "no address is known|Name or service": "check the hosts",
+        "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password",
         **CERTIFICATES,
         "CERTIFICATE_VERIFY_FAILED": UNTRUSTED,
         "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster uses TLS: tls=true "
         "or false",
-        "Unable to connect to any servers": "check hosts, port and local_datacenter: no node of "
-        "the datacenter was found",
+        "Unable to connect to any servers": "check the hosts, port and local_datacenter: no node "
+        "of the datacenter was found",
         "Connection refused|timed out|OperationTimedOut|No route": "check that the nodes run, and "
         "hosts and port",
         "[Bb]atch too large": "raise the server's batch_size_fail_threshold, use a smaller "

@@ -122,7 +122,7 @@ class ClickhouseSession(Session):
         numbers = re.match(r"(\d+)\.(\d+)", answer)
         if not numbers:
             raise http.HttpError(
-                f"expected ClickHouse's version, got {answer[:100]!r}", "check url"
+                f"expected ClickHouse's version, got {answer[:100]!r}", "check the URL"
             )
         self.version = answer
         self.release = int(numbers[1]), int(numbers[2])

@@ -92,12 +92,11 @@ class ClickhouseTables(SqlDatabase[ClickhouseSession]):
     """Settings of every statement."""
     remedies: ClassVar[Mapping[str, str]] = {
         r"^Code: 60\b": MISSING,
-        r"^Code: 81\b": "create it (CREATE DATABASE), or set database to another one",
+        r"^Code: 81\b": "create it (CREATE DATABASE), or name another",
         r"^Code: 115\b": "the server must be ClickHouse 22.8 or newer",
         r"^Code: 159\b": "raise max_execution_time on the server",
         r"^Code: 164\b": "the user may only read; use another, or GRANT what is missing",
-        r"^Code: (192|193|194|516)\b": "check user and password: --extra-option password=..., or "
-        "the target's options",
+        r"^Code: (192|193|194|516)\b": "check user and password",
         r"^Code: 241\b": "give the server more memory, or use a smaller --batch",
         r"^Code: 243\b": "free disk space on the server",
         r"^Code: 252\b": "every INSERT makes a part; use a larger --batch, fewer workers, or "

@@ -12,7 +12,7 @@ from simulator.modules.contract.addresses import (
     explain_unrelayed,
     redirect,
 )
-from simulator.modules.contract.database import Database, all_or_none
+from simulator.modules.contract.database import REFUSED_LOGIN, Database, all_or_none
 from simulator.modules.contract.options import Options
 from simulator.modules.contract.products import Product, list_products, recognize
 from simulator.modules.contract.records import (

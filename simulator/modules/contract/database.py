@@ -34,7 +34,8 @@ from simulator.modules.contract.texts import TextLanguage
 from simulator.protocol.events import Server
 
 _FREE_SPACE = "free disk space"
-_REFUSED_LOGIN = re.compile(r"; check [^;]*\b(credentials|password|token|api_key)\b")
+REFUSED_LOGIN = re.compile(r"; check [^;]*\b(credentials|password|token|api_key)\b")
+"""The remedy for refused credentials, in the text of an error."""
 _REMEDIES = {"[Aa]lready *[Ee]xists": EXISTS}
 
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
@@ -144,7 +145,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, ABC, Generic[Sessio
 
     def is_refused_login(self, error: Exception) -> bool:
         """Return whether the server refuses the credentials, judged by the error's remedy."""
-        return bool(_REFUSED_LOGIN.search(self.explain(error)))
+        return bool(REFUSED_LOGIN.search(self.explain(error)))
 
     def remedy(self, error: Exception) -> str | None:
         """Return the remedy if no pattern of `remedies` matches the text."""

@@ -83,10 +83,8 @@ class Options(Frozen):
         return [name for name, field in fields
                 if SecretStr in (field.annotation, *get_args(field.annotation))]  # fmt: skip
 
-    @classmethod
-    def finds_password(cls) -> bool:
-        """Return whether the driver may find the user's password by itself, such as in a file."""
-        return False
+    driver_finds: ClassVar[tuple[str, ...]] = ()
+    """Variables and files in which the driver finds the user's password by itself."""
 
     @classmethod
     def without(cls, names: Iterable[str]) -> "type[Self]":

@@ -385,8 +385,8 @@ _CLOSED = "closed index"
 _KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
 """Key of an answer about a name -> kind of the object."""
 _OF_STATUS: dict[int | None, str] = {
-    401: "check username and password, or api_key, among the target's options",
-    404: "check that url is that of Elasticsearch or OpenSearch",
+    401: "check username and password, or api_key",
+    404: "check that the URL is that of Elasticsearch or OpenSearch",
     413: "use a smaller --batch, or raise http.max_content_length on the server",
     429: "use fewer workers, or give the server more memory",
 }

@@ -141,20 +141,20 @@ class Influxdb(HttpDatabase[InfluxSession]):
     options_model: ClassVar[type[Options]] = InfluxOptions
     options: InfluxOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        "organization name .* not found": "name another in org, or create it: influx org create",
+        "organization name .* not found": "name another, or create it: influx org create",
         "could not find bucket|bucket .* not found|database not found": MISSING,
         "field type conflict": "the measurement has a field of another type; run with --clean",
         "max-values-per-tag|max-series-per-database": "raise that limit in the server's "
         "configuration",
-        "unauthorized access": "check the credentials among the target's options: token must be "
-        "one that may read and write buckets",
+        "unauthorized access": "check the credentials: token must be one that may read and write "
+        "buckets",
     }
 
     def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("gzip")
         if not self.options.token:
-            found.append("token: is missing; see `influx auth list`, or the server's setup")
+            found.append("the token is missing; check the token with `influx auth list`")
         if self.options.prefix.startswith("_") or not self.options.prefix:
             found.append("prefix: must not be empty nor start with _, which InfluxDB reserves")
         return found

@@ -94,13 +94,12 @@ class IotDb(Database["IotDbSession"]):
     options: IotDbOptions
     remedies: ClassVar[Mapping[str, str]] = {
         rf"\({_TABLE_EXISTS}\)": EXISTS,
-        rf"\({_NO_DATABASE}\)": f"{MISSING}, or set database to another one",
+        rf"\({_NO_DATABASE}\)": f"{MISSING}, or name another database",
         r"\(550\)": MISSING,
         r"\(600\)": "the server is read-only: see its log and disks, then SET SYSTEM TO RUNNING",
         r"\(606\)": "use fewer workers, or give the server more memory",
         r"\(611\)": "free disk space on the server",
-        r"\((801|804)\)": "check username and password: --extra-option password=..., or the "
-        "target's options",
+        r"\((801|804)\)": "check username and password",
         r"\(803\)": "GRANT ALL ON DATABASE ... TO USER ...",
     }
 

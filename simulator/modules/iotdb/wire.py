@@ -248,7 +248,7 @@ def _explain(error: OSError) -> str:
         case ssl.SSLError():
             return f"the server does not use TLS there ({error.reason}); try tls=false"
         case socket.gaierror():
-            return "the host's name is not known; check host"
+            return "the host's name is not known; check the host"
         case TimeoutError():
             return f"no connection within {CONNECT_S:g} s; {check_address}"
         case _:

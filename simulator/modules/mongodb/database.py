@@ -176,15 +176,14 @@ class Mongodb(Signatures):
     remedies: ClassVar[Mapping[str, str]] = {
         "(?i)duplicate key": "rows with these keys are already stored; run with --clean, or use "
         "another --primary-key",
-        "(?i)authentication failed|password is required": "check user and password: "
-        "--extra-option password=..., or the target's options; and authSource in connection_string",
+        "(?i)authentication failed|password is required": "check user and password, and authSource",
         "(?i)not authorized|requires authentication": "grant the user readWrite on the database, "
         "and clusterMonitor to read what an acknowledgement means",
         **CERTIFICATES,
         "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": UNTRUSTED,
         "Write batch size": "use a smaller --batch, or --client own",
-        _UNREACHABLE: "check that the server runs, and host and port in connection_string",
-        "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
+        _UNREACHABLE: "check that the server runs, and host and port",
+        "(?i)Invalid URI|must be escaped|quote_plus": "write the address as "
         "mongodb://user@host:port/, with %-escapes, and the password in its own option",
     }
 
@@ -264,7 +263,7 @@ class Mongodb(Signatures):
             **chosen,
         }
         if concern["w"] == 0:
-            raise ValueError("w=0 in connection_string acknowledges nothing; use 1 or more")
+            raise ValueError("w=0 acknowledges nothing; use 1 or more")
         return concern
 
     @contextmanager

@@ -20,7 +20,7 @@ WAITS = {
 }
 """Counter of InnoDB -> its name in the result."""
 CHECK = "check that the server runs, and host and port"
-_DENIED = "check user and password: --extra-option password=..., or the target's options"
+_DENIED = "check user and password"
 _EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
 _LOCKED = "unlock the user's account: ALTER USER ... ACCOUNT UNLOCK"
 _GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
@@ -31,7 +31,7 @@ REMEDIES: Mapping[object, str] = {
     1040: _LIMIT,
     1044: _GRANT,
     1045: _DENIED,
-    1049: "create it (CREATE DATABASE), or name another in database",
+    1049: "create it (CREATE DATABASE), or name another",
     1050: EXISTS,
     1062: "rows with these keys are already stored; run with --clean, or use another --primary-key",
     1114: "free disk space on the server",

@@ -124,7 +124,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         "Unknown metric": "set tsd.core.auto_create_metrics=true on the server",
         "Too many tags": "set tsd.storage.max_tags on the server to max_tags of the target",
         "Duplicate timestamp": "set tsd.storage.fix_duplicates=true on the server",
-        "answered 404": "check that url is that of a TSD",
+        "answered 404": "check that the URL is that of a TSD",
     }
 
     def open(self) -> OpenTsdbSession:

@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -19,17 +18,16 @@ _REFUSALS = {
     **CERTIFICATES,
     "certificate verify failed": "name its authority's certificate in sslrootcert; if you do, the "
     "server's certificate has expired or is not valid yet",
-    "password authentication failed|no password supplied": "check user and password: "
-    "--extra-option password=..., the target's options, or POSTGRESQL_PASSWORD for a URL; a "
+    "password authentication failed|no password supplied": "check user and password; a "
     "password past its VALID UNTIL is refused with the same message",
-    'database ".*" does not exist': "create it (createdb), or name another in dbname",
-    'role ".*" does not exist': "name another user in connection_string",
+    'database ".*" does not exist': "create it (createdb), or name another",
+    'role ".*" does not exist': "name another user",
     "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
-    "the server runs, and host and port in connection_string",
+    "the server runs, and host and port",
     "no pg_hba.conf entry": "allow this client in the server's pg_hba.conf",
     "too many clients|connection slots": "use fewer workers, or raise max_connections",
     "starting up": "wait until the server has started",
-    "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
+    "^invalid": "write the address as host=... port=... dbname=... user=..., or as a URL "
     "with %-escapes, and set the password separately",
 }
 """Pattern of a message of the server or libpq -> remedy."""
@@ -46,11 +44,7 @@ class WireOptions(Options):
         None, description="the user's password, if it is not in connection_string"
     )
     connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
-
-    @classmethod
-    def finds_password(cls) -> bool:
-        names = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE")
-        return any(map(os.environ.get, names)) or Path("~/.pgpass").expanduser().exists()
+    driver_finds = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "~/.pgpass")
 
     def public(self) -> dict[str, Any]:
         reach, _ = redact_address(self.connection_string.get_secret_value())

@@ -106,11 +106,11 @@ class QuasarDb(Database[QuasarSession]):
     options_model: ClassVar[type[Options]] = QuasarOptions
     options: QuasarOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        "Connection refused|timed out": "check that the server runs, and host and port in uri",
-        "cannot be resolved": "check the host in uri",
+        "Connection refused|timed out": "check that the server runs, and host and port",
+        "cannot be resolved": "check the host",
         "cryptographic key": "check user_private_key and cluster_public_key",
-        "qdb_connect: The argument is invalid": "write uri as qdb://host:port",
-        "uthenticat": "check user, user_private_key and cluster_public_key",
+        "qdb_connect: The argument is invalid": "write the address as qdb://host:port",
+        "uthenticat": "check the credentials: user, user_private_key and cluster_public_key",
         "could not be found": MISSING,
     }
 

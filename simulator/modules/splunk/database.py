@@ -251,7 +251,7 @@ def _ignore(status: int) -> Iterator[None]:
 
 _OF_CODE: dict[int | None, str] = {
     1: "enable the token",
-    4: "check token among the target's options",
+    4: "check the token",
     7: "let the token write to every index: leave its list of indices empty",
     9: "use fewer workers, or more parallel ingestion pipelines",
     10: "the token requires acknowledgement: run with acknowledge=true",

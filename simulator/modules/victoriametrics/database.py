@@ -114,7 +114,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     remedies: ClassVar[Mapping[str, str]] = {
         "authKey": "start the server without keys for single paths (-deleteAuthKey, "
         "-forceFlushAuthKey, -forceMergeAuthKey, -metricsAuthKey)",
-        "answered 404": "check that url is that of a single-node VictoriaMetrics",
+        "answered 404": "check that the URL is that of a single-node VictoriaMetrics",
     }
 
     def __init__(self, options: Options) -> None:

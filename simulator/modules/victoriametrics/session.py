@@ -71,7 +71,9 @@ class VictoriaMetricsSession(MetricSession):
     def greet(self) -> None:
         """Read the server's settings; HttpError if it is not a single-node VictoriaMetrics."""
         if not self.api.learn().is_victoriametrics:
-            raise HttpError("/metrics is not that of a single-node VictoriaMetrics", "check url")
+            raise HttpError(
+                "/metrics is not that of a single-node VictoriaMetrics", "check the URL"
+            )
 
     # --- rows
 

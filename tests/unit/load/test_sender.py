@@ -250,7 +250,7 @@ class Rotated(Database):
         self.refusals, self.after = 0, after
 
     def explain(self, error):
-        return "401; check the credentials among the target's options"
+        return "401; check the credentials"
 
     def connect(self):
         session = super().connect()

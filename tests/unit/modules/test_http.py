@@ -118,7 +118,7 @@ def test_the_meaning_of_each_status_for_the_rows(serve, connect, status, meaning
     assert len({request.client for request in web.requests}) == 1
 
 
-CREDENTIALS = "; check the credentials among the target's options"
+CREDENTIALS = "; check the credentials"
 
 
 @pytest.mark.parametrize(

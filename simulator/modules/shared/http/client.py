@@ -101,7 +101,7 @@ class HttpReply(NamedTuple):
             # QuestDB does not escape control characters in texts.
             return json.loads(self.body, strict=False)
         except ValueError as error:
-            raise HttpError(f"expected JSON, got {self.body[:200]!r}", "check the url") from error
+            raise HttpError(f"expected JSON, got {self.body[:200]!r}", "check the URL") from error
 
 
 class HttpError(Exception):
@@ -141,9 +141,9 @@ class Refused(HttpError):
 
 FORBIDDEN = 403
 _REMEDIES = {
-    **dict.fromkeys((301, 302, 303, 307, 308), "set url to the address that it redirects to"),
-    401: "check the credentials among the target's options",
-    FORBIDDEN: "check the credentials among the target's options, and their permissions",
+    **dict.fromkeys((301, 302, 303, 307, 308), "use the address that it redirects to"),
+    401: "check the credentials",
+    FORBIDDEN: "check the credentials, and their permissions",
     413: "use a smaller --batch, or let the server take larger requests",
 }
 _ABOUT_CREDENTIALS = re.compile(
@@ -179,7 +179,7 @@ class Http:
             if not (value.isascii() and value.isprintable()):
                 raise SetupError(
                     f"{options.url}: header {name}: expected printable ASCII; remove line ends and "
-                    "non-ASCII letters from the credentials among the target's options"
+                    "non-ASCII letters from the credentials"
                 )
         url = urlsplit(options.url)
         self._path = quote(url.path, safe=_PATH)
@@ -317,7 +317,7 @@ def not_connected(where: str, error: Exception) -> NotConnected:
             text = f"{where}: the server does not use TLS there"
             return NotConnected(text, "try http://", permanent=True)
         case socket.gaierror() | UnicodeError():
-            reason, remedy = "the host's name is not known", "check the host in url"
+            reason, remedy = "the host's name is not known", "check the host"
         case TimeoutError():
             reason, remedy = f"no connection within {CONNECT_S:g} s", _CHECK
         case OSError(strerror=str(reason)):
@@ -327,7 +327,7 @@ def not_connected(where: str, error: Exception) -> NotConnected:
     return NotConnected(f"{where}: {reason}", remedy)
 
 
-_CHECK = "check that the server runs, and host and port in url"
+_CHECK = "check that the server runs, and host and port"
 
 
 def words(body: bytes) -> str:

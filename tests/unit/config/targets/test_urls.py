@@ -11,6 +11,8 @@ from iotbench.config.targets.urls import entry_of, forms_of, name_of
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 
+LIBPQ = "PGPASSWORD or PGPASSFILE or PGSERVICEFILE or ~/.pgpass"
+
 
 def resolve(url):
     config, (name,) = load_for([url])
@@ -92,6 +94,7 @@ def test_a_url_gives_the_options_of_its_module(url, options):
         ("clickhouse://h?password=s3cret", "CLICKHOUSE_PASSWORD"),
         ("elasticsearch://h?api_key=s3cret", "ELASTICSEARCH_API_KEY"),
         ("mysql://h", r"mysql://USER@HOST:3306/DATABASE: user: is required"),
+        ("splunk://h?search_url=https://h:8089", r"splunk.*: token \(SPLUNK_TOKEN\): is required"),
     ],
 )
 def test_what_is_wrong_is_named_without_the_credential(url, problem):
@@ -118,6 +121,26 @@ def test_a_password_comes_from_the_environment_and_leaves_it(monkeypatch):
     assert target.options.public()["user"] == "anna"
     assert target.variables == {"MYSQL_PASSWORD"}
     assert "s3cret" not in repr(target)
+
+
+@pytest.mark.parametrize(
+    ("url", "places"),
+    [
+        ("postgresql://anna@h/db", f"POSTGRESQL_PASSWORD or {LIBPQ}"),
+        ("ysql://anna@h/db", f"YSQL_PASSWORD or {LIBPQ}"),
+        ("mysql://anna:${BENCH}@h/db", "BENCH or MYSQL_PASSWORD"),
+        ("elasticsearch+https://h", "ELASTICSEARCH_PASSWORD or ELASTICSEARCH_API_KEY"),
+    ],
+)
+def test_a_refused_login_names_the_variables_of_the_url(url, places, monkeypatch):
+    monkeypatch.setenv("BENCH", "s3cret")
+    target = resolve(url)
+
+    refused = target.explain("pg: denied; check user and password; or it has expired")
+    assert refused.endswith(f"; the credentials of this URL, unless typed, come from {places}")
+    assert target.explain("refused; check that the server runs") == (
+        "refused; check that the server runs"
+    )
 
 
 @pytest.fixture
