@@ -60,7 +60,7 @@ def test_doctor_knows_modules_and_urls(cli: CommandLine, tmp_path: Path) -> None
 
 
 @pytest.mark.server("postgres")
-def test_a_refused_url_is_told_what_to_change_in_it(
+def test_a_refused_url_names_its_variables_and_no_key_of_the_configuration(
     cli: CommandLine, server, server_database
 ) -> None:
     there = f"postgresql://bench@127.0.0.1:{server.port()}/{server_database}"
@@ -71,7 +71,7 @@ def test_a_refused_url_is_told_what_to_change_in_it(
         said = done.out + done.err
         assert done.code == 1
         assert re.search("come from POSTGRESQL_PASSWORD or PGPASSWORD or .* or ~/.pgpass", said)
-        assert not re.search("connection_string|--extra-option|Zx9Qw7Kp", said)
+        assert not re.search("; .*(connection_string|--extra-option)|Zx9Qw7Kp", said)
 
     nowhere = cli.run("insert", "--target=postgresql://bench@127.0.0.1:1/bench", *FEW)
     assert "; check that the server runs, and host and port\n" in nowhere.out + nowhere.err
