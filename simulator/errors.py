@@ -74,7 +74,7 @@ class Interrupted(BenchError):
 _COMPARED = 100
 """Maximum number of characters of a word to compare; the time grows with its square."""
 _SHORTEST = 3
-"""Minimum number of characters of a word that stands for a longer one."""
+"""Minimum number of characters of a word that is short for a longer one."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
