@@ -202,6 +202,9 @@ class Database:
 
 POSTGRESQL = Database("postgresql", target="postgresql", packages=("postgresql-15",))
 """The database of all other end-to-end tests."""
+MARIADB = Database(
+    "mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client", "bash")
+)
 QUESTDB = Database(
     "questdb", target="questdb", packages=("openjdk-17-jre-headless", "bash"), server="questdb"
 )
@@ -222,7 +225,7 @@ PLAIN = (
         packages=("mariadb-client", "bash"),
         server="mysql",
     ),
-    Database("mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client")),
+    MARIADB,
     Database(
         "cassandra",
         target="cassandra_sync",
@@ -312,5 +315,16 @@ DATABASES = (
             group="postgresql.cnpg.io",
         ),
         version=("postgresql:18.6-standard-trixie", "postgresql:15"),
+    ),
+    replace(
+        MARIADB,
+        manifest=LAB_VALUES,
+        section="Chart",
+        operator=Operator(
+            "mariadb-operator",
+            "github.com/mariadb-operator/mariadb-operator/v26",
+            version="26.6.0",
+            package="cmd/controller",
+        ),
     ),
 )

@@ -62,13 +62,13 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     if not kube.own:
         return run
     charts = [run(command) for command in vendors.template_commands(kube, database)]
-    *_, objects = charts or [database.manifest_text()]
+    *operators, objects = charts or [database.manifest_text()]
     if database.image != kube.postgres_image:
         script("load", str(database.build()))
     name_image(kube, database.image, objects)
     if database.operator:
         script("load", str(database.operator.build()))
-        name_image(kube, database.operator.image, charts[0])
+        name_image(kube, database.operator.image, "\n".join(operators))
     return lambda commands: run(vendors.with_charts(kube, database.name, commands))
 
 

@@ -108,8 +108,9 @@ def with_charts(kube: Kubernetes, folder: str, commands: str) -> str:
     text = "\n".join(_joined(commands))
     for line in _installing(text):
         words = line.partition(" # ")[0].split()
-        named = _source(words)
-        rest = [word for word in words[4:] if word not in named]
+        rest = words[4:]
+        for word in _source(words):
+            rest.remove(word)  # the first one: a namespace may have the chart's name
         local = " ".join([*words[:4], str(_chart(kube, folder, words)), *rest])
         text = text.replace(line, local)
     return text
@@ -153,13 +154,18 @@ def _chart(kube: Kubernetes, folder: str, words: list[str]) -> Path:
     """Return the chart of a command."""
     source = _source(words)
     found = CHARTS.get((folder, source[0]))
-    return found.fetched() if found else _pulled(kube, source)
+    return found.fetched() if found and not _given(source) else _pulled(kube, source)
+
+
+def _given(source: list[str]) -> Path | None:
+    """Return a chart of E2E_BY_HAND."""
+    file = f"{source[0]}-{source[-1]}.tgz" if source[1:] else source[0].rpartition("/")[2]
+    return by_hand(file)
 
 
 def _pulled(kube: Kubernetes, source: list[str]) -> Path:
     """Return a chart from E2E_BY_HAND or its repository; skip the test where neither has it."""
-    file = f"{source[0]}-{source[-1]}.tgz" if source[1:] else source[0].rpartition("/")[2]
-    given = by_hand(file)
+    given = _given(source)
     if given:
         return given
     target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(source))
@@ -167,6 +173,6 @@ def _pulled(kube: Kubernetes, source: list[str]) -> Path:
         pull = ("helm", "pull", *source, "--untar", f"--untardir={target}")
         done = kube.run(*pull, check=False)
         if done.returncode:
-            pytest.skip(f"{BY_HAND} has no {file}, and it cannot be downloaded: {done.stderr}")
+            pytest.skip(f"{BY_HAND} has no {source[0]}, and it cannot be downloaded: {done.stderr}")
     (found,) = (path.parent for path in target.glob("*/Chart.yaml"))
     return found
