@@ -85,7 +85,8 @@ def test_a_database_is_installed_measured_and_removed(
     if operator:
         left = objects_of_cluster(kube) - before
         assert [each for each in left if not operator.defines(each)] == []
-        if operator.group and not any(map(operator.defines, before)):  # no database of somebody else needs them
+        # No database of somebody else needs the definitions.
+        if operator.group and not any(map(operator.defines, before)):
             shell(operator.removal())
             assert objects_of_cluster(kube) <= before
 

@@ -27,7 +27,8 @@ settings:
   - name: killed
     insert: {workload: iot, workers: 2, batch: 20, rate: 2k, duration: 5s, fault: kill-database,
       at: 1s, for: 500ms}
-  - {name: own-client, only: [postgres], insert: &sent {workload: iot, workers: 1, batch: 100, num_inserts: 2k}}
+  - {name: own-client, only: [postgres],
+     insert: &sent {workload: iot, workers: 1, batch: 100, num_inserts: 2k}}
   - {name: driver, options: {client: driver}, insert: *sent}
   - {name: rates, insert: {workload: iot, workers: 1, batch: 500, num_inserts: 2k}}
 """
