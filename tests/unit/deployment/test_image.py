@@ -54,7 +54,7 @@ def parts() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _versions(text: str) -> dict[str, str]:
-    lines = [line.split("#")[0].strip() for line in text.splitlines()]
+    lines = [re.split("[#;]", line)[0].strip() for line in text.splitlines()]
     pairs = [line.split("==") for line in lines if line]
     return {canonicalize_name(name): version for name, version in pairs}
 
