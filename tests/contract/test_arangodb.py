@@ -417,7 +417,7 @@ def test_a_password_is_sent_and_never_shown():
 
 
 def test_a_missing_database_or_collection_is_named(arangodb, synthetic_arango):
-    with pytest.raises(SetupError, match=r"database not found.*option database"):
+    with pytest.raises(SetupError, match=r"database not found.*create it, or name another"):
         Arangodb(options(url=synthetic_arango.url, database="other")).connect()
     with pytest.raises(SetupError, match=r"not found: points.*run an insert first"):
         arangodb.size_bytes([POINTS])
