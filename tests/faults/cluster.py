@@ -283,7 +283,7 @@ class _Trial:
             yield "the cause is not on standard error"
 
     def _next(self, done: Finished) -> Iterator[str]:
-        """What the next commands say is true; first the one that was announced, if one was."""
+        """Yield the problems of the commands that follow, first of the announced `cleanup`."""
         announced = _ANNOUNCED.search(done.err)
         self.line.run("cleanup", *(shlex.split(announced[1]) if announced else ()))
         if left := self.namespace.leftovers():

@@ -48,15 +48,13 @@ def measured(target: str, plan: str = ROWS) -> tuple[Path, PlanRecord] | None:
 
 
 def find_reproductions() -> Iterator[Path]:
-    """Yield the record of each document: the one measured here if it is done, or the published."""
+    """Yield the newest complete record of each document, measured here or published."""
     for name in DOCUMENTS:
         files = f"reproduce-{name}-demo-*.json"
-        found = [*packed.find_files(ARCHIVE, files), *folder_of(name).glob(files)]
-        yield from [each for each in found if _is_whole(each)][-1:]
-
-
-def _is_whole(path: Path) -> bool:
-    return Reproduction.model_validate_json(packed.read(path)).status == "done"
+        paths = [*packed.find_files(ARCHIVE, files), *folder_of(name).glob(files)]
+        records = [(Reproduction.model_validate_json(packed.read(path)), path) for path in paths]
+        done = [(record.last, path) for record, path in records if record.status == "done"]
+        yield from [path for _, path in sorted(done, key=lambda each: str(each[0]))[-1:]]
 
 
 def folder_of(document: str) -> Path:
