@@ -180,7 +180,7 @@ def _describe_warmups(result: Result, most_s: float) -> Iterator[str]:
     rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
     steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]
     if steady_s:
-        lengths = sorted({f"{each:.0f} s" for each in (min(steady_s), max(steady_s))}, key=len)
+        lengths = dict.fromkeys(f"{each:.0f} s" for each in (min(steady_s), max(steady_s)))
         yield (
             f"{' to '.join(lengths)} until the rate was steady: {counted(rows, 'row')} in all,"
             " stored and verified, and left out of every figure above"
